@@ -207,7 +207,7 @@ class Handler:
     questions: tuple[Question, ...] = ()
     assertions: tuple[Assertion, ...] = ()
     confined: tuple[Confined, ...] = ()
-    requires: Mapping[str, Any] = EMPTY
+    requires: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     limits: Limits = Limits()
     digest: str = ""
 
@@ -366,8 +366,17 @@ class Catalogue:
             "resources": Listing.of({r.name: r.wire for r in resources.values()}),
             "resourceTemplates": Listing.of({n: t.wire for n, t in templates.items()}),
         }
-        frozen = (MappingProxyType(m) for m in (tools, prompts, resources, templates, forms))
-        return cls(settings, *frozen, MappingProxyType(lists), revision, root)  # type: ignore[arg-type]
+        return cls(
+            settings=settings,
+            tools=MappingProxyType(tools),
+            prompts=MappingProxyType(prompts),
+            resources=MappingProxyType(resources),
+            templates=MappingProxyType(templates),
+            forms=MappingProxyType(forms),
+            lists=MappingProxyType(lists),
+            revision=revision,
+            root=root,
+        )
 
 
 # --- how two catalogues differ ---------------------------------------------------------------------------------

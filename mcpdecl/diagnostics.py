@@ -77,10 +77,70 @@ class Refused(Exception):
 
 CODES: dict[str, Code] = {
     # manifest/: what an author wrote
+    "not-utf8": Code("The file is not UTF-8", "The file is UTF-16 (byte offset 0); manifests are UTF-8."),
+    "yaml-syntax": Code("The file is not YAML", "A tab indents this line; YAML is indented with blanks."),
+    "yaml-tag": Code("A YAML tag", "Tags such as !!python/object are not used here."),
+    "manifest-too-large": Code("The manifest is too large or too deep", "This is nested more than 64 levels deep."),
+    "bad-alias": Code("An alias or merge key that names nothing usable", "There is no &limits above."),
+    "bad-key": Code("A key that is not text", "A key must be text, not null."),
+    "duplicate-key": Code("A key that is there twice", "The key 'env' is here twice."),
+    "unquoted-template": Code("A template without quotes", "An unquoted {{ … }} is a mapping in YAML, not a template."),
+    "ambiguous-value": Code(
+        "A value that people read differently",
+        "02142 has a leading zero, which some read as octal and some drop (tools.find.vars).",
+    ),
+    "swallowed-comment": Code(
+        "A # that cuts a value short",
+        "Everything from # on is a comment here, so this value is only 'Issue'.",
+        severity="warning",
+    ),
+    "folded-newlines": Code(
+        "A folded text that keeps its line breaks",
+        "The folded text in tools.tag.command[1] still has line breaks: lines that are indented further keep theirs.",
+        severity="warning",
+    ),
+    "unknown-key": Code("A key that nothing knows", "Unknown key 'timeot' in tools.find."),
+    "missing-key": Code("A key that is needed", "resources.readme needs one of 'uri', 'uriTemplate'."),
+    "conflicting-keys": Code(
+        "Keys that exclude each other", "tools.find has both 'input' and 'inputSchema'; they exclude each other."
+    ),
+    "wrong-type": Code("A value of the wrong type", "tools.find.command must be a list, not 'git log'."),
+    "bad-value": Code("A value that cannot be", "tools.find.timeout cannot be '30'."),
+    "bad-name": Code("A name that cannot be", "'New Tool' cannot be a name in tools."),
+    "risky-name": Code(
+        "A name that several clients reject",
+        "The tool name 'db.query' is rejected by several clients.",
+        severity="warning",
+    ),
+    "schema-in-short-form": Code(
+        "A whole JSON Schema where properties stand",
+        "tools.find.input takes properties by name; 'type: object' begins a whole JSON Schema.",
+    ),
+    "newer-format": Code(
+        "A manifest for a newer mcpdecl",
+        "This manifest is of format 2 and needs a newer mcpdecl; this one knows format 1.",
+    ),
     # schema.py
     # templates.py
+    "bad-template": Code("A template that cannot be compiled", "This is no template: unexpected end of template."),
+    "undefined-name": Code("A name that means nothing here", "There is no 'wrod' here."),
     # compiler.py and uris.py
     # bindings/
+    "no-binding": Code("Nothing says how it runs", "Nothing says how this runs."),
+    "two-bindings": Code("More than one binding", "command and text are both here; a thing runs through exactly one."),
+    "bad-command": Code("A command that cannot be run", "The program of a command cannot be a template."),
+    "program-not-found": Code("A program that is not there", "There is no program 'gti' on PATH.", severity="warning"),
+    "bad-pattern": Code("A pattern that cannot be used", "Groups are progress, total and message; one at least."),
+    "bad-module": Code("A module that cannot be imported", "There is no module 'wether'."),
+    "bad-callable": Code("A callable that is not there", "weather has no 'curent'."),
+    "bad-parameters": Code(
+        "Parameters that do not fit the arguments", "weather:current does not take the argument 'town'."
+    ),
+    "file-not-found": Code("A named file is not there", "There is no file READ.md in the root folder."),
+    "file-outside": Code("A named file is outside the root", "../secrets.txt is not inside the root folder."),
+    "file-too-large": Code("A named file is too large", "logo.png is larger than 8000000 bytes."),
+    "unknown-mime": Code("A file whose kind is unclear", "logo.dat does not look like image."),
+    "bad-base64": Code("Data that is not base64", "data is not base64."),
     # protocol/: answered to clients
     "parse-error": Code("The body is not JSON", "The body is not valid JSON.", rpc=-32700, status=400),
     "invalid-request": Code(
@@ -114,6 +174,45 @@ CODES: dict[str, Code] = {
     ),
     "internal-error": Code("A fault of the server", "Internal error (incident 5f2c81aa)", rpc=-32603, status=200),
     # server.py, transports/, reloader.py and cli/
+    "host-refused": Code(
+        "A Host that is not served",
+        "Host 'box:8000' is not served here; add it to server.hosts in the manifest.",
+        rpc=-32600,
+        status=421,
+    ),
+    "origin-refused": Code(
+        "A web page of a foreign origin",
+        "Origin 'https://evil.test' is not allowed; add it to server.origins in the manifest.",
+        rpc=-32600,
+        status=403,
+    ),
+    "method-not-allowed": Code("Not a POST", "The MCP endpoint takes POST, not GET.", rpc=-32600, status=405),
+    "not-acceptable": Code(
+        "The client accepts no format that is served",
+        "subscriptions/listen answers with text/event-stream, which Accept leaves out.",
+        rpc=-32600,
+        status=406,
+    ),
+    "too-large": Code("A body that is too large", "The body is larger than 4 MiB.", rpc=-32600, status=413),
+    "media-type-refused": Code(
+        "A body that is not JSON", "Content-Type must be application/json.", rpc=-32600, status=415
+    ),
+    "headers-too-large": Code(
+        "Headers that are too large", "The headers are larger than 64 KiB.", rpc=-32600, status=431
+    ),
+    "too-many-listeners": Code(
+        "Too many listeners", "Too many listeners; close some, or try again later.", rpc=-32603, status=503
+    ),
+    "shutting-down": Code("The server is ending", "The server is shutting down.", rpc=-32603, status=503),
+    "bad-keys": Code(
+        "MCPDECL_KEYS is not usable",
+        "MCPDECL_KEYS: key 2 has 12 characters; each needs at least 32.",
+    ),
+    "unsafe-bind": Code(
+        "Listening beyond this machine without saying so",
+        "--host 0.0.0.0 lets others in; name the hosts in server.hosts and add --unauthenticated.",
+    ),
+    "cannot-listen": Code("The address cannot be used", "port 8000 is in use (127.0.0.1)"),
 }
 
 

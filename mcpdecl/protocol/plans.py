@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias
 
-from mcpdecl.catalogue import Binding, Catalogue, Confined, Limits, Outcome, RequestId, Scope
+from mcpdecl.catalogue import Binding, Catalogue, Confined, Limits, Outcome, RequestId
+from mcpdecl.templates import Scope
 
 ResultType: TypeAlias = Literal["complete", "input_required"]
 
@@ -47,7 +48,7 @@ class Arrival:
 class Request:
     """A request whose envelope is in order: what all planners read.
 
-    ``params`` is without ``_meta``. ``identity`` goes into each result's ``_meta`` as serverInfo.
+    ``params`` is without ``_meta``. The catalogue is the one that the request finishes on, whatever is served later.
     """
 
     id: RequestId
@@ -117,8 +118,8 @@ class Ask:
 class Invoke:
     """Run a binding, then go on with what ``conclude`` makes of its outcome.
 
-    ``item`` names what runs, for logs and limits ("tools/call echo"). ``claim`` is the id (and expiry, seconds since the
-    epoch) of a requestState that this uses up: if it was used before, nothing runs and the outcome is Spent.
+    ``item`` names what runs, for logs and limits ("tools/call echo"). ``claim`` is the id (and expiry, seconds since
+    the epoch) of a requestState that this uses up: if it was used before, nothing runs and the outcome is Spent.
     ``confined`` arguments are checked against the disk before. ``answers`` are at hand for a callable that asks.
     """
 

@@ -1,0 +1,112 @@
+"""A resource or a resource template: its URI, its arguments, its descriptor, its handler.
+
+Knows: what server/resources asks of a descriptor. Does not know: how a URI is read.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from mcpdecl.catalogue import Handler, Resource, ResourceTemplate
+from mcpdecl.compiler.arguments import arguments
+from mcpdecl.compiler.descriptors import described, encoded, mime_of
+from mcpdecl.compiler.draft import Draft
+from mcpdecl.compiler.handlers import handler, name_everything, shape_of, used
+from mcpdecl.compiler.names import nearest
+from mcpdecl.compiler.schemas import EMPTY_INPUT, Text
+from mcpdecl.uris import UriTemplate, UriTemplateFault, is_uri, parse
+
+
+def resource(draft: Draft) -> Resource | ResourceTemplate | None:
+    """Compile a resource or a resource template; None if anything is wrong with it."""
+    return _template(draft) if "uriTemplate" in draft.fields else _fixed(draft)
+
+
+def _fixed(draft: Draft) -> Resource | None:
+    uri = draft.fields["uri"]
+    if not is_uri(uri):
+        # spec: server/resources#resource: uri is a URI as RFC 3986 has it
+        hint = "Write a scheme and a path, such as docs://readme; encode blanks as %20."
+        draft.report("bad-uri", f"{uri!r} is not a URI.", "uri", hint=hint)
+    if "arguments" in draft.fields:
+        draft.report.key(
+            "bad-value", "A resource with a fixed uri has no arguments.", "arguments", hint="Use uriTemplate."
+        )
+    name_everything(draft, Text(EMPTY_INPUT, lambda pointer: ()))
+    mime = draft.fields.get("mimeType") or mime_of(draft.fields.get("file") or uri)
+    shape = shape_of(draft, texts=False)
+    made = handler(draft, shape)
+    name = draft.fields.get("name", draft.name)
+    wire = encoded(draft, _descriptor(draft, name, {"uri": uri}, mime))
+    if made is None or wire is None or draft.faulty:
+        return None
+    return Resource(name, uri, wire, made, mime, shape, _file(draft, made))
+
+
+def _file(draft: Draft, made: Handler) -> Path | None:
+    path = getattr(made.binding, "path", None)
+    return path if "file" in draft.fields and isinstance(path, Path) else None
+
+
+def _template(draft: Draft) -> ResourceTemplate | None:
+    template = _parsed(draft)
+    declared = draft.schema((), "arguments", "arguments", closed=True)
+    text = _with_variables(draft, declared, template)
+    name_everything(draft, text)
+    known = arguments(draft, text)
+    mime = draft.fields.get("mimeType") or mime_of(draft.fields.get("file") or "")
+    shape = shape_of(draft, texts=False)
+    made = handler(draft, shape)
+    name = draft.fields.get("name", draft.name)
+    wire = encoded(draft, _descriptor(draft, name, {"uriTemplate": draft.fields["uriTemplate"]}, mime))
+    if template is not None and made is not None:
+        _unused(draft, template, made)
+    if template is None or made is None or known is None or wire is None or draft.faulty:
+        return None
+    return ResourceTemplate(name, template, wire, made, known, mime, shape)
+
+
+def _parsed(draft: Draft) -> UriTemplate | None:
+    try:
+        return parse(draft.fields["uriTemplate"])
+    except UriTemplateFault as fault:
+        draft.report("bad-uri-template", fault.message, "uriTemplate")
+        return None
+
+
+def _with_variables(draft: Draft, declared: Text | None, template: UriTemplate | None) -> Text:
+    """The declared arguments, and the variables of the URI template that are not declared: plain texts."""
+    if template is None:
+        return declared or Text(EMPTY_INPUT, lambda pointer: ())
+    properties = declared.properties if declared is not None else {}
+    for name in properties.keys() - set(template.variables):
+        message = f"The URI template has no variable {name!r}, so nothing can give this argument a value."
+        hint = nearest(name, template.variables)
+        if declared is not None:
+            draft.add(declared.tell("unknown-argument", message, ("properties", name), hint))
+    query = re.search(r"\{\?([^{}]*)\}$", template.source)
+    optional = set(query[1].split(",")) if query else set()
+    required = [name for name in template.variables if name not in optional]
+    required += [name for name in sorted(declared.required if declared else ()) if name in optional]
+    data = {
+        "type": "object",
+        "properties": {name: properties.get(name, {"type": "string"}) for name in template.variables} | properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+    return Text(data, declared.locate if declared is not None else lambda pointer: ("uriTemplate",))
+
+
+def _unused(draft: Draft, template: UriTemplate, made: Handler) -> None:
+    for name in template.variables:
+        if not used(made, name):
+            message = f"Nothing reads the variable {name!r}: every value of it would give the same resource."
+            draft.report("unused-variable", message, "uriTemplate", hint=f"Read {{{{ {name} }}}}, or leave it out.")
+
+
+def _descriptor(draft: Draft, name: str, uri: dict[str, Any], mime: str | None) -> dict[str, Any]:
+    """The Resource or ResourceTemplate object. spec: server/resources#resource"""
+    size = {"size": draft.fields["size"]} if "size" in draft.fields else {}
+    return described(draft, name, uri | ({"mimeType": mime} if mime is not None else {}) | size)

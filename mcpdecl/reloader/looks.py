@@ -1,0 +1,167 @@
+"""What the files of a folder of manifests are like at one time.
+
+Knows: which files matter, how a change is found whatever the file system tells, where symbolic links lead. Does not
+know: what is done about a change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from mcpdecl.compiler import Watched
+
+RACY = 3_000_000_000  # nanoseconds: a file younger than this may change again without its times telling
+LARGE = 64 * 2**20  # bytes: beyond this a file's times and size stand for its content
+SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+PASSED_BY = frozenset({"node_modules", "__pycache__"})  # beside all names that begin with a dot
+
+
+class Stamp(NamedTuple):
+    """What ``stat`` says of a file. Times are in nanoseconds."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """One file at one look. ``real`` is where its path leads; ``blank``: it holds nothing but white space."""
+
+    digest: bytes
+    stamp: Stamp
+    real: str
+    blank: bool = False
+    racy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """All that matters, at one time. A file that is not there has no print.
+
+    ``inputs`` decide what a load gives; ``served`` are digests of files that are resources; ``paths`` is all that was
+    looked for; ``folders`` (path, device, inode) are those whose entries can change any of it; ``missing`` says that
+    the manifests' file or folder itself is not there.
+    """
+
+    inputs: Mapping[Path, Print]
+    manifests: frozenset[Path] = frozenset()
+    paths: frozenset[Path] = frozenset()
+    served: Mapping[Path, bytes] = field(default_factory=dict)
+    folders: frozenset[tuple[str, int, int]] = frozenset()
+    missing: bool = False
+
+    def contents(self) -> dict[Path, bytes]:
+        """Digest by path."""
+        return {path: seen.digest for path, seen in self.inputs.items()}
+
+
+class Eye:
+    """Takes looks. Reads a file again only if its ``stat`` moved, or if the look is to be thorough."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._prints: dict[Path, Print] = {}
+
+    def look(self, place: Path, watched: Iterable[Watched], *, thorough: bool = False) -> Look:
+        """See the manifests at ``place``, the templates and all that ``watched`` names. Blocks; raises no OSError."""
+        whole = tuple(watched)
+        folders, below = walk(place)
+        manifests = frozenset(p for p in below if p.suffix.lower() in SUFFIXES) if place.is_dir() else {place}
+        drawers, templates = walk(self._root / "templates")
+        serving = {p for w in whole for p in w.resources}
+        # A served file may be a schema too; any other is only read when somebody asks for it.
+        read = {p for w in whole for p in w.files if p not in serving or p.suffix.lower() in SUFFIXES}
+        read |= manifests | templates | {p for w in whole for p in w.modules} | set(self._neighbours(whole))
+        paths = frozenset(read | serving)
+        self._prints = {p: seen for p in paths if (seen := self._print(p, thorough))}
+        anchors = {folder for p in (place, self._root / "templates", *paths) for folder in holders(p)}
+        return Look(
+            inputs={p: s if p in read else replace(s, digest=b"there") for p, s in self._prints.items()},
+            manifests=frozenset(manifests),
+            paths=paths,
+            served={p: s.digest for p, s in self._prints.items() if p in serving},
+            folders=frozenset(_identified({*folders, *drawers, *anchors})),
+            missing=not place.exists(),
+        )
+
+    def _neighbours(self, watched: tuple[Watched, ...]) -> Iterator[Path]:
+        # A module that could not be imported yet is named nowhere: the folders of the others are looked at.
+        for folder in {self._root} | {m.parent for w in watched for m in w.modules}:
+            with contextlib.suppress(OSError):
+                yield from (path for path in folder.iterdir() if path.suffix == ".py")
+
+    def _print(self, path: Path, thorough: bool) -> Print | None:
+        try:
+            info = path.stat()
+            real = os.path.realpath(path)
+        except OSError:
+            return None
+        stamp = Stamp(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+        old = self._prints.get(path)
+        if old and not thorough and not old.racy and old.stamp == stamp and old.real == real:
+            return old
+        racy = time.time_ns() - max(stamp.modified, stamp.changed) < RACY
+        if not stat.S_ISREG(info.st_mode) or stamp.size > LARGE:
+            return Print(f"{info.st_mode} {stamp.size} {stamp.modified}".encode(), stamp, real, racy=racy)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            return Print(f"unreadable {error.errno}".encode(), stamp, real, racy=True)
+        blank = not data.removeprefix(b"\xef\xbb\xbf").strip()
+        return Print(hashlib.blake2b(data, digest_size=16).digest(), stamp, real, blank, racy)
+
+
+def walk(folder: Path) -> tuple[set[Path], set[Path]]:
+    """The folders and the files in a folder at any depth, symbolic links followed once; ``.venv`` and the like not."""
+    folders: set[Path] = set()
+    files: set[Path] = set()
+    ahead = [folder]
+    while ahead:
+        here = ahead.pop()
+        real = Path(os.path.realpath(here))
+        if real in folders:
+            continue
+        try:
+            entries = list(here.iterdir())
+        except OSError:
+            continue
+        folders.add(real)
+        for entry in entries:
+            if not entry.name.startswith(".") and entry.name not in PASSED_BY:
+                if entry.is_dir():
+                    ahead.append(entry)
+                else:
+                    files.add(entry)
+    return folders, files
+
+
+def holders(path: Path) -> set[Path]:
+    """The folders that decide where a path leads: the nearest above it, and that of each link on the way."""
+    found: set[Path] = set()
+    way = Path(os.path.normpath(path.absolute()))
+    for _ in range(40):  # as many links as Linux itself follows
+        link = next((p for p in (*reversed(way.parents), way) if p.is_symlink()), None)
+        if link is None:
+            break
+        found.add(link.parent)
+        way = Path(os.path.normpath(link.parent / link.readlink() / way.relative_to(link)))
+    return found | {next(folder for folder in way.parents if folder.is_dir())}
+
+
+def _identified(folders: Iterable[Path]) -> Iterator[tuple[str, int, int]]:
+    # A folder that was made anew under its old name must be watched anew.
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            info = folder.stat()
+            yield str(folder), info.st_dev, info.st_ino
