@@ -121,10 +121,75 @@ CODES: dict[str, Code] = {
         "This manifest is of format 2 and needs a newer mcpdecl; this one knows format 1.",
     ),
     # schema.py
+    "invalid-schema": Code("A JSON Schema that is not valid", "'strnig' is not a type; did you mean 'string'?"),
+    "unknown-dialect": Code(
+        "A JSON Schema dialect that is not known", "The dialect https://example.com/schema is not known."
+    ),
+    "remote-ref": Code(
+        "A reference to another place", "$ref leads to https://example.com/a.json; nothing is ever fetched."
+    ),
+    "bad-default": Code("A default that does not fit its own schema", "The default does not fit: must be an integer."),
+    "bad-header-parameter": Code("An x-mcp-header that clients refuse", "x-mcp-header cannot stand on a number."),
+    "bad-form-field": Code("A form field that clients cannot draw", "'address' is an object; forms are flat."),
+    "bad-property-name": Code(
+        "A property name that some clients refuse", "'Straße nr.' is refused by some clients.", severity="warning"
+    ),
+    "unanchored-pattern": Code(
+        "A pattern that matches anywhere", "The pattern '[a-z.]+' matches anywhere in the text.", severity="warning"
+    ),
+    "unknown-format": Code(
+        "A format that is not checked", "The format 'datetime' is not known and not checked.", severity="warning"
+    ),
+    "unknown-keyword": Code(
+        "A keyword that JSON Schema does not have", "'requird' is no keyword of JSON Schema.", severity="warning"
+    ),
     # templates.py
     "bad-template": Code("A template that cannot be compiled", "This is no template: unexpected end of template."),
     "undefined-name": Code("A name that means nothing here", "There is no 'wrod' here."),
     # compiler.py and uris.py
+    "no-manifests": Code("A place without manifests", "There are no manifests at manifests."),
+    "unreadable-file": Code("A manifest that cannot be read", "manifests/tools.yaml cannot be read."),
+    "empty-manifest": Code("A manifest that says nothing", "manifests/tools.yaml is empty.", severity="warning"),
+    "bad-env-file": Code("A line of .env that cannot be read", "This line is not KEY=value in UTF-8."),
+    "unset-variable": Code(
+        "An environment variable that is not set", "The environment variable TRACKER_URL is not set."
+    ),
+    "template-not-read": Code(
+        "Braces that stay as they are",
+        "{{ word }} stays as it is written: here only {{ env.NAME }} is filled in.",
+        severity="warning",
+    ),
+    "duplicate-server": Code(
+        "server is written twice", "server is written twice; it is said once in the whole folder."
+    ),
+    "duplicate-uri": Code("Two resources with one URI", "repo://readme is the URI of two resources."),
+    "bad-schema-file": Code("A schema file that cannot be used", "schemas/order.json is not JSON or YAML."),
+    "not-an-object": Code("An input schema that is no object", "An input schema must have type: object."),
+    "missing-description": Code(
+        "A tool that nobody can choose", "The tool 'greet' has no description.", severity="warning"
+    ),
+    "bad-uri": Code("Text that is no URI", "'my readme' is not a URI."),
+    "bad-uri-template": Code(
+        "A URI template that cannot be used", "{path*} is not supported; write {path} or {+path}."
+    ),
+    "unused-variable": Code(
+        "A variable of a URI template that nothing uses", "Nothing uses the variable 'sha' of the URI."
+    ),
+    "unknown-reference": Code("A resource of ours that is not there", "No resource here has the URI repo://raedme."),
+    "reserved-name": Code("A name that is reserved", "A var cannot be called 'answers': the word is reserved."),
+    "ambiguous-name": Code("A name with two meanings", "'client' is an argument and a reserved word here."),
+    "name-clash": Code("One name for two things", "'diff' is an argument and a var."),
+    "unused-name": Code("A var or an answer that nothing reads", "Nothing reads the var 'diff'.", severity="warning"),
+    "circle": Code("Things that wait for each other", "These vars wait for each other: a → b → a."),
+    "unknown-answer": Code("An answer to a question that is not asked", "There is no question 'confrim' in ask."),
+    "unknown-form": Code("A form that is not declared", "There is no form 'relase'."),
+    "bad-question": Code("A question that cannot be put", "The form 'release' has no message."),
+    "secret-in-question": Code(
+        "A form that asks for a secret",
+        "'api_key' looks like a secret; forms must not ask for one.",
+        severity="warning",
+    ),
+    "unknown-capability": Code("A client capability that does not exist", "No client declares 'eliciting'."),
     # bindings/
     "no-binding": Code("Nothing says how it runs", "Nothing says how this runs."),
     "two-bindings": Code("More than one binding", "command and text are both here; a thing runs through exactly one."),

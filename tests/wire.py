@@ -96,7 +96,7 @@ def method_of(asked: bytes | Message) -> str | None:
     """The method of what was sent, or None where it was no request."""
     try:
         data = json.loads(asked) if isinstance(asked, bytes) else asked
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     method = data.get("method") if isinstance(data, dict) else None
     return method if isinstance(method, str) else None

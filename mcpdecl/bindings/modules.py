@@ -24,6 +24,8 @@ from mcpdecl.bindings.site import nearest
 FOREIGN = frozenset({".venv", "venv", "site-packages", "node_modules", ".git"})
 # One generation is imported at a time: sys.modules and sys.path belong to the whole process.
 _IMPORTING = threading.RLock()
+# The modules of the generation that is live now, by name.
+_LIVE: dict[str, ModuleType] = {}
 
 
 class Unresolved(Exception):
@@ -63,9 +65,9 @@ class Modules:
         """Give its place back to the generation before: what came of this one is not served."""
         with _IMPORTING:
             for name, module in self.imported.items():
-                if sys.modules.get(name) is module:
-                    del sys.modules[name]
+                _withdraw(name, module)
             sys.modules.update(self._displaced)
+            _LIVE.update(self._displaced)
 
     def renew(self) -> Modules:
         """This generation if it is still good, else a new one in which nothing is imported yet."""
@@ -125,12 +127,13 @@ class Modules:
     @contextmanager
     def _importing(self) -> Iterator[None]:
         """Let an import see this generation's modules of the root and no other's; on failure, put all back."""
-        others = {name: module for name, module in sys.modules.items() if self.owns(module)}
+        others = dict(_LIVE)
         for name, module in others.items():
-            del sys.modules[name]
+            _withdraw(name, module)
             if self.imported.get(name) is not module:
                 self._displaced.setdefault(name, module)
         sys.modules.update(self.imported)
+        before = set(sys.modules)
         # Last, so that a module of the root never takes the place of an installed one; and for good, since callables
         # may import when they run.
         if str(self.root) not in sys.path:
@@ -140,19 +143,24 @@ class Modules:
         try:
             yield
         except BaseException:
-            for name in [name for name, module in sys.modules.items() if self.owns(module)]:
+            for name in self._new(before):
                 del sys.modules[name]
             sys.modules.update(others)
+            _LIVE.update(others)
             raise
         else:
-            self.imported = {name: module for name, module in sys.modules.items() if self.owns(module)}
+            self.imported.update(self._new(before))
+            _LIVE.update(self.imported)
         finally:
             sys.dont_write_bytecode = writes
 
-    def owns(self, module: ModuleType | None) -> bool:
-        """Whether a module is a file of the root."""
+    def _new(self, before: set[str]) -> dict[str, ModuleType]:
+        return {name: module for name, module in sys.modules.items() if name not in before and self._owns(module)}
+
+    def _owns(self, module: ModuleType | None) -> bool:
+        """Whether a module is a file of the root. mcpdecl itself never is, where its own checkout is the root."""
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str):
+        if not isinstance(file, str) or getattr(module, "__name__", "").partition(".")[0] == "mcpdecl":
             return False
         try:
             inside = Path(file).relative_to(self.root)
@@ -167,7 +175,7 @@ class Modules:
         if not here:
             return
         try:
-            spec = importlib.util.find_spec(top) if top not in sys.modules or not self.owns(sys.modules[top]) else None
+            spec = None if top in _LIVE else importlib.util.find_spec(top)
         except (ImportError, ValueError):
             spec = None
         if spec is not None and spec.origin is not None and Path(spec.origin) not in here:
@@ -197,3 +205,10 @@ class Modules:
                 place = f" ({file.relative_to(self.root)}:{trace.tb_lineno})"
             trace = trace.tb_next
         return place
+
+
+def _withdraw(name: str, module: ModuleType) -> None:
+    """Take a module of a generation out of the process, unless somebody else put another in its place."""
+    if sys.modules.get(name) is module:
+        del sys.modules[name]
+    _LIVE.pop(name, None)

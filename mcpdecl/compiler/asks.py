@@ -7,7 +7,7 @@ is judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mcpdecl.catalogue import Question
@@ -16,7 +16,7 @@ from mcpdecl.compiler.names import nearest, texts
 from mcpdecl.compiler.schemas import Text, hidden
 from mcpdecl.compiler.written import Path
 from mcpdecl.schema import Schema, SchemaFault, compile_schema, form_faults, read_faults
-from mcpdecl.templates import ABSENT, Expression, Template, TemplateFault, Tree
+from mcpdecl.templates import ABSENT, Tree
 from mcpdecl.uris import is_uri
 
 YES: Mapping[str, Any] = {"type": "object", "properties": {}}

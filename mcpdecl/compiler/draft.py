@@ -112,7 +112,7 @@ class Draft:
         path, value = (*at, word), part[word]
         if isinstance(value, str):
             return self._from_file(path, value, word == short, closed)
-        if word == full:
+        if word != short:
             return Text(value, lambda pointer: (*path, *pointer))
         try:
             return from_short(value, path, closed=closed)

@@ -12,8 +12,8 @@ from mcpdecl.catalogue import Form
 from mcpdecl.compiler.asks import dynamic, judge_form
 from mcpdecl.compiler.draft import Draft, FormText
 from mcpdecl.compiler.names import texts
-from mcpdecl.diagnostics import Span
 from mcpdecl.compiler.written import Finding
+from mcpdecl.diagnostics import Span
 from mcpdecl.templates import TemplateFault
 from mcpdecl.uris import is_uri
 

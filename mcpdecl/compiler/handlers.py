@@ -65,7 +65,7 @@ def handler(draft: Draft, shape: Shape | None) -> Handler | None:
         limits=bounds,
     )
     _circles(draft, made)
-    _unused(draft, made, _everything(made) | (text.reads if text is not None else frozenset()))
+    _unused(draft, made, everything(made) | (text.reads if text is not None else frozenset()))
     return None if draft.faulty else made
 
 
@@ -162,7 +162,7 @@ def _all_of(question: Question) -> Reads:
     return question.reads | (question.declined.reads if question.declined is not None else frozenset())
 
 
-def _everything(made: Handler) -> Reads:
+def everything(made: Handler) -> Reads:
     """What is read, vars that nothing reads left out."""
     reads = set(made.binding.reads)
     for question in made.questions:
@@ -191,10 +191,10 @@ def _answers(reads: Reads, keys: frozenset[str]) -> frozenset[str]:
 
 
 def _unused(draft: Draft, made: Handler, reads: Reads) -> None:
-    everything = reached(reads, made.vars)
-    for name in made.vars.keys() - heads(everything):
+    all_reads = reached(reads, made.vars)
+    for name in made.vars.keys() - heads(all_reads):
         draft.report.key("unused-name", f"Nothing reads the var {name!r}.", "vars", name, hint="Remove it.")
-    read = _answers(everything, frozenset(draft.names.questions))
+    read = _answers(all_reads, frozenset(draft.names.questions))
     for question in made.questions:
         asks_for_data = question.method != "elicitation/create" or draft.names.questions.get(question.key) is not None
         # a callable may look at ctx.answers, which cannot be seen from here
@@ -206,5 +206,5 @@ def _unused(draft: Draft, made: Handler, reads: Reads) -> None:
 
 def used(made: Handler, name: str) -> bool:
     """Whether an argument is read by anything at all."""
-    everything = reached(_everything(made), made.vars)
-    return name in heads(everything) or ("arguments", name) in everything or ("arguments",) in everything
+    reads = reached(everything(made), made.vars)
+    return name in heads(reads) or ("arguments", name) in reads or ("arguments",) in reads

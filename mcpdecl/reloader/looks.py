@@ -21,7 +21,7 @@ from mcpdecl.compiler import Watched
 RACY = 3_000_000_000  # nanoseconds: a file younger than this may change again without its times telling
 LARGE = 64 * 2**20  # bytes: beyond this a file's times and size stand for its content
 SUFFIXES = frozenset({".yaml", ".yml", ".json"})
-PASSED_BY = frozenset({"node_modules", "__pycache__"})  # beside all names that begin with a dot
+PASSED_BY = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})  # and dot names
 
 
 class Stamp(NamedTuple):
@@ -40,7 +40,7 @@ class Print:
 
     digest: bytes
     stamp: Stamp
-    real: str
+    real: Path
     blank: bool = False
     racy: bool = False
 
@@ -73,8 +73,11 @@ class Eye:
         self._root = root
         self._prints: dict[Path, Print] = {}
 
-    def look(self, place: Path, watched: Iterable[Watched], *, thorough: bool = False) -> Look:
-        """See the manifests at ``place``, the templates and all that ``watched`` names. Blocks; raises no OSError."""
+    def look(self, place: Path, watched: Iterable[Watched], *, thorough: bool = False, searching: bool = False) -> Look:
+        """See the manifests at ``place``, the templates and all that ``watched`` names. Blocks; raises no OSError.
+
+        ``searching``: see modules too that nobody could import yet, and that are named nowhere for that.
+        """
         whole = tuple(watched)
         folders, below = walk(place)
         manifests = frozenset(p for p in below if p.suffix.lower() in SUFFIXES) if place.is_dir() else {place}
@@ -82,10 +85,15 @@ class Eye:
         serving = {p for w in whole for p in w.resources}
         # A served file may be a schema too; any other is only read when somebody asks for it.
         read = {p for w in whole for p in w.files if p not in serving or p.suffix.lower() in SUFFIXES}
-        read |= manifests | templates | {p for w in whole for p in w.modules} | set(self._neighbours(whole))
+        read |= manifests | templates | {p for w in whole for p in w.modules}
+        read |= modules_below(self._root) if searching else set()
         paths = frozenset(read | serving)
-        self._prints = {p: seen for p in paths if (seen := self._print(p, thorough))}
-        anchors = {folder for p in (place, self._root / "templates", *paths) for folder in holders(p)}
+        links = {p for p in paths if p.is_symlink()}
+        real = {folder: Path(os.path.realpath(folder)) for folder in {p.parent for p in paths}}
+        ends = {p: Path(os.path.realpath(p)) if p in links else real[p.parent] / p.name for p in paths}
+        self._prints = {p: seen for p, end in ends.items() if (seen := self._print(p, end, thorough))}
+        ways = {place, self._root / "templates", *links, *(folder / "any" for folder in real)}
+        anchors = {folder for way in ways for folder in holders(way)}
         return Look(
             inputs={p: s if p in read else replace(s, digest=b"there") for p, s in self._prints.items()},
             manifests=frozenset(manifests),
@@ -95,16 +103,9 @@ class Eye:
             missing=not place.exists(),
         )
 
-    def _neighbours(self, watched: tuple[Watched, ...]) -> Iterator[Path]:
-        # A module that could not be imported yet is named nowhere: the folders of the others are looked at.
-        for folder in {self._root} | {m.parent for w in watched for m in w.modules}:
-            with contextlib.suppress(OSError):
-                yield from (path for path in folder.iterdir() if path.suffix == ".py")
-
-    def _print(self, path: Path, thorough: bool) -> Print | None:
+    def _print(self, path: Path, real: Path, thorough: bool) -> Print | None:
         try:
             info = path.stat()
-            real = os.path.realpath(path)
         except OSError:
             return None
         stamp = Stamp(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
@@ -144,6 +145,23 @@ def walk(folder: Path) -> tuple[set[Path], set[Path]]:
                 else:
                     files.add(entry)
     return folders, files
+
+
+def modules_below(root: Path) -> set[Path]:
+    """The Python files of a folder and of the packages in it (a package holds a Python file itself)."""
+    found: set[Path] = set()
+    ahead = [root]
+    while ahead:
+        folder = ahead.pop()
+        try:
+            entries = [e for e in folder.iterdir() if not e.name.startswith(".") and e.name not in PASSED_BY]
+        except OSError:
+            continue
+        here = {entry for entry in entries if entry.suffix == ".py"}
+        found |= here
+        if here or folder == root:
+            ahead += [entry for entry in entries if not entry.is_symlink() and entry.is_dir()]
+    return found
 
 
 def holders(path: Path) -> set[Path]:

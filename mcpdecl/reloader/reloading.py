@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -75,6 +76,7 @@ class Reloader:
         self._trouble = Trouble(server.troubled, log, self._root)
         self._trouble.known(loaded.diagnostics)
         self._served: dict[Path, bytes | None] = {}
+        self._searching = False
         self._quietly = True  # the first load only makes sure that nothing changed since the start
         self._read_all = time.monotonic()
 
@@ -111,13 +113,15 @@ class Reloader:
         thorough = time.monotonic() - self._read_all >= self._thorough
         if thorough:
             self._read_all = time.monotonic()
-        return await asyncio.to_thread(self._eye.look, self._tried.manifests, watched, thorough=thorough)
+        see = partial(self._eye.look, self._tried.manifests, watched, thorough=thorough, searching=self._searching)
+        return await asyncio.to_thread(see)
 
     async def _try(self, look: Look, firm: bool) -> None:
         began = time.time_ns()
         loaded = await asyncio.to_thread(self._compile)
         self._memo, self._tried = loaded.memo, loaded.watched
         new, old = loaded.catalogue, self._server.catalogue
+        self._searching = new is None
         after = await self._look(self._tried, *([self._live] if new is None else []))
         steady = look.manifests == after.manifests and all(
             p in after.inputs and after.inputs[p].digest == seen.digest

@@ -16,7 +16,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
     before, path = set(sys.modules), list(sys.path)
     yield tmp_path
     for name in set(sys.modules) - before:
-        del sys.modules[name]
+        sys.modules.pop(name, None)
     sys.path[:] = path
 
 

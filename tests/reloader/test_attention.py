@@ -17,14 +17,14 @@ def about(seconds: float) -> Any:
     return pytest.approx(seconds)
 
 
-def written(text: str, *, inode: int = 1, blank: bool = False, real: str = "") -> Print:
+def written(text: str, *, inode: int = 1, blank: bool = False, real: Path = Path()) -> Print:
     """A file that was written in place: both times are those of the last write."""
     return Print(text.encode(), Stamp(1, inode, len(text), 5, 5), real, blank)
 
 
 def renamed(text: str) -> Print:
     """A file that was written elsewhere, and then came here under another inode."""
-    return Print(text.encode(), Stamp(1, next(INODES), len(text), 5, 9), "")
+    return Print(text.encode(), Stamp(1, next(INODES), len(text), 5, 9), Path())
 
 
 def look(missing: bool = False, **files: Print) -> Look:
@@ -79,7 +79,7 @@ def test_a_file_that_was_renamed_into_place_is_loaded_firmly_at_once() -> None:
 
 
 def test_a_link_that_leads_elsewhere_is_loaded_firmly_at_once() -> None:
-    before, after = look(a=written("x", real="/r1/a")), look(a=written("y", real="/r2/a"))
+    before, after = look(a=written("x", real=Path("/r1/a"))), look(a=written("y", real=Path("/r2/a")))
     assert settled(before).see(after, 1.0) == Load(firm=True)
 
 

@@ -54,12 +54,22 @@ def test_templates_named_files_and_modules_are_inputs(root: Path) -> None:
     (root / "schemas").mkdir()
     (root / "schemas" / "s.json").write_text("x")
     (root / "lib").mkdir()
-    for name in ("entry.py", "lib/inner.py", "lib/missing_until_now.py"):
-        (root / name).write_text("x")
+    (root / "lib" / "inner.py").write_text("x")
     named = watched(root, root / "schemas" / "s.json", root / ".env", modules=frozenset({root / "lib" / "inner.py"}))
     seen = at(Eye(root), named)
-    assert names(seen) == {"a.yaml", "t.j2", "s.json", "entry.py", "inner.py", "missing_until_now.py"}
+    assert names(seen) == {"a.yaml", "t.j2", "s.json", "inner.py"}
     assert root / ".env" in seen.paths
+
+
+def test_a_module_that_is_not_imported_yet_is_found_when_it_is_searched(root: Path) -> None:
+    for name in ("entry.py", "lib/inner.py", "lib/deep/er.py", "data/more/not.py", ".venv/x.py", "venv/x.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+    (root / "lib" / "again").symlink_to("..", target_is_directory=True)
+    assert names(at(Eye(root), watched(root))) == {"a.yaml"}
+    named = watched(root)
+    seen = Eye(root).look(named.manifests, (named,), searching=True)
+    assert names(seen) == {"a.yaml", "entry.py", "inner.py", "er.py"}
 
 
 def test_virtual_environments_are_not_watched(root: Path) -> None:
