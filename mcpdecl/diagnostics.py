@@ -271,13 +271,15 @@ CODES: dict[str, Code] = {
     "shutting-down": Code("The server is ending", "The server is shutting down.", rpc=-32603, status=503),
     "bad-keys": Code(
         "MCPDECL_KEYS is not usable",
-        "MCPDECL_KEYS: key 2 has 12 characters; each needs at least 32.",
+        "MCPDECL_KEYS: key 2 has 12 characters; each needs at least 32",
     ),
     "unsafe-bind": Code(
         "Listening beyond this machine without saying so",
-        "--host 0.0.0.0 lets others in; name the hosts in server.hosts and add --unauthenticated.",
+        "--host 0.0.0.0 lets others in: name the hosts it is called by in server.hosts, and add --unauthenticated if "
+        "everybody may call",
     ),
-    "cannot-listen": Code("The address cannot be used", "port 8000 is in use (127.0.0.1)"),
+    "cannot-listen": Code("The address cannot be used", "port 8000 is in use (127.0.0.1); choose another with --port"),
+    "nothing-served": Code("There is nothing to serve", "2 errors in manifests; nothing is served"),
 }
 
 

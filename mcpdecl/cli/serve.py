@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import re
 import signal
 import socket
 import sys
@@ -33,11 +34,18 @@ KEY_LENGTH = 32
 LAST_WORDS = 0.3  # seconds that children get to be ended after a second signal
 
 
+def _path(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
+    path = "/" + value.strip("/")
+    if not value or not re.fullmatch(r"[/\w.~-]+", path, re.ASCII) or path in ("/healthz", "/readyz"):
+        raise click.BadParameter("must be a path such as /mcp, and neither /healthz nor /readyz")
+    return path
+
+
 @click.command()
 @click.argument("location", type=click.Path(path_type=Path), default=Path("manifests"))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 picks one.")
-@click.option("--path", default="/mcp", show_default=True, help="Path of the MCP endpoint.")
+@click.option("--path", default="/mcp", show_default=True, callback=_path, help="Path of the MCP endpoint.")
 @click.option("--stdio", is_flag=True, help="Serve the client that started this process, over stdin and stdout.")
 @click.option("--root", type=click.Path(path_type=Path), help="Folder that relative paths start from.")
 @click.option("--no-watch", is_flag=True, help="Do not reload when files change.")
@@ -62,17 +70,18 @@ def serve(
         else:
             code = _serve_http(location, root, not no_watch, log, host, port, path, unauthenticated)
     except Stop as stop:
-        log.write(f"mcpdecl: {stop.message}")
+        log.write(f"error[{stop.name}]: {stop.message}")
         code = stop.code
     _leave(code)
 
 
 class Stop(Exception):
-    """Nothing can be served: the exit code and one line for the terminal."""
+    """Nothing can be served: the exit code, and what to say in one line under a code of CODES."""
 
-    def __init__(self, code: int, message: str) -> None:
+    def __init__(self, code: int, name: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+        self.name = name
         self.message = message
 
 
@@ -99,7 +108,7 @@ def _serve_http(
     try:
         sock = bind(host, port)
     except CannotListen as error:
-        raise Stop(FAILED, str(error)) from None
+        raise Stop(FAILED, "cannot-listen", str(error)) from None
     loaded = _load(location, root, log)
     assert loaded.catalogue is not None  # noqa: S101 - _load sees to it; for type checkers
     _judge_exposure(sock, host, bool(loaded.catalogue.settings.hosts), unauthenticated)
@@ -119,7 +128,7 @@ def _load(location: Path, root: Path | None, log: Log) -> compiler.Loaded:
     for diagnostic in loaded.diagnostics:
         log.write(render(diagnostic, lambda file: _text_of(base / file)))
     if loaded.catalogue is None:
-        raise Stop(WRONG_SETUP, f"nothing is served; {_counted(loaded)} in {location}")
+        raise Stop(WRONG_SETUP, "nothing-served", f"{_counted(loaded)} in {location}; nothing is served")
     return loaded
 
 
@@ -144,6 +153,7 @@ def keyring_of(keys: str | None) -> Keyring:
         if len(key) < KEY_LENGTH:
             raise Stop(
                 WRONG_SETUP,
+                "bad-keys",
                 f"MCPDECL_KEYS: key {number} has {len(key)} characters; each needs at least {KEY_LENGTH}",
             )
     return Keyring([key.encode() for key in given])
@@ -157,7 +167,7 @@ def _judge_exposure(sock: socket.socket, host: str, hosts: bool, unauthenticated
     missing = [] if hosts else ["name the hosts it is called by in server.hosts"]
     missing += [] if unauthenticated else ["add --unauthenticated if everybody may call"]
     if missing:
-        raise Stop(WRONG_SETUP, f"--host {host} lets others in: {', and '.join(missing)}")
+        raise Stop(WRONG_SETUP, "unsafe-bind", f"--host {host} lets others in: {', and '.join(missing)}")
 
 
 def _run(

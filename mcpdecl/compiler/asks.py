@@ -125,12 +125,12 @@ def _elicitation(draft: Draft, path: Path, value: Any, whole: Mapping[str, Any])
         draft.report("unknown-form", f"There is no form {whole['form']!r}.", *path, "form", hint=hint)
         return None
     message, url = whole.get("message"), whole.get("url")
-    given = site.template(message, *(() if isinstance(value, str) else ("message",))) if message is not None else True
-    target = site.template(url, "url") if url is not None else True
+    good = message is None or site.template(message, *(() if isinstance(value, str) else ("message",))) is not None
+    good = (url is None or site.template(url, "url") is not None) and good
     own = draft.schema(path, "fields", "requestedSchema", closed=False)
     if own is not None:
         judge_form(draft, own)
-        given = given and site.tree(own.data, *_where(whole))
+        good = site.tree(own.data, *_where(whole)) is not None and good
     if form is not None:
         message = form.fields.get("message") if message is None else message
         url = form.fields.get("url") if url is None and own is None else url
@@ -141,7 +141,7 @@ def _elicitation(draft: Draft, path: Path, value: Any, whole: Mapping[str, Any])
     params = _shown(message, url, schema)
     _secrets(draft, path, params)
     tree = draft.borrowed(params, *path, "form") if form is not None else draft.quietly(params)
-    if not given or not target or tree is None or (own is None and _where(whole)):
+    if not good or tree is None or (own is None and _where(whole)):
         return None
     return "elicitation/create", tree, _judge(tree, schema)
 

@@ -46,7 +46,7 @@ class Folder:
     environ: Mapping[str, str]
     modules: Modules
     resolve: bool
-    forms: Mapping[str, FormText]
+    forms: dict[str, FormText]
 
     @property
     def root(self) -> Path:
@@ -92,7 +92,10 @@ class Draft:
         """The part of the fields at a path, None where there is none."""
         part: Any = self.fields
         for step in path:
-            part = part.get(step) if isinstance(part, dict) else part[step] if isinstance(part, list) else None
+            if isinstance(part, dict):
+                part = part.get(step)
+            else:
+                part = part[step] if isinstance(part, list) and isinstance(step, int) else None
         return part
 
     # --- schemas

@@ -21,10 +21,10 @@ def locate(location: Path, root: Path | None) -> tuple[Path, Path]:
 
     Neither is resolved: a mounted link keeps the name that the author knows.
     """
-    place = Path(os.path.abspath(location))
+    place = Path(os.path.abspath(location))  # noqa: PTH100 - resolve() would follow links
     if place.name != FOLDER and (place / FOLDER).is_dir():
         place = place / FOLDER
-    return place, Path(os.path.abspath(root)) if root is not None else _root_of(place)
+    return place, Path(os.path.abspath(root)) if root is not None else _root_of(place)  # noqa: PTH100
 
 
 def _root_of(place: Path) -> Path:

@@ -71,7 +71,7 @@ class Names:
         search = re.compile(pattern).search
         part: Any = self.fields
         for step in path:
-            part = part[step] if isinstance(part, dict | list) and _holds(part, step) else None
+            part = part[step] if _holds(part, step) else None
         return next((place for place, text in texts(part, path) if search(text)), path)
 
 

@@ -107,14 +107,14 @@ def _as_dict(value: Any) -> dict[str, Any]:
 def _merge_at(fields: dict[str, Any], path: Path, given: dict[str, Any]) -> dict[str, Any]:
     if not path:
         return dict(merge(given, fields))
-    key = path[0]
-    return {**fields, key: _merge_at(fields[key], path[1:], given)}  # type: ignore[index]
+    key = str(path[0])  # programs stand below keys alone
+    return {**fields, key: _merge_at(fields[key], path[1:], given)}
 
 
 def _has(data: Any, path: Path) -> bool:
     for step in path:
         if isinstance(data, dict) and step in data:
-            data = data[step]  # type: ignore[index]
+            data = data[step]
         elif isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data):
             data = data[step]
         else:

@@ -61,7 +61,7 @@ class Attention:
         if contents == self._settled.contents() and not look.missing:
             return Rest()
         left = self._since + self._quiet - now
-        reason = unready(self._settled, look)
+        reason = unready(look)
         if reason:
             return Wait(left) if left > 0 else Unready(reason)
         if left <= 0:
@@ -77,15 +77,12 @@ class Attention:
         self._settled, self._held = look, False
 
 
-def unready(before: Look, after: Look) -> str | None:
-    """Why a look cannot be loaded: the location is not there, or a manifest has been emptied."""
-    if after.missing:
+def unready(look: Look) -> str | None:
+    """Why a look cannot be loaded: the location is not there, or a manifest is empty."""
+    if look.missing:
         return "The manifests are missing."
-    for path in sorted(after.manifests):
-        now, then = after.inputs.get(path), before.inputs.get(path)
-        if now and now.blank and then and not then.blank:
-            return f"{path.name} is empty."
-    return None
+    blank = sorted(path.name for path in look.manifests if path in look.inputs and look.inputs[path].blank)
+    return f"{blank[0]} is empty." if blank else None
 
 
 def complete(before: Look, after: Look) -> bool:

@@ -112,13 +112,18 @@ class Connection:
     def answer(self, reply: Reply) -> Answer:
         """The bytes of a reply. What cannot be encoded becomes an internal error."""
         for event, fields in reply.notes:
-            self._server.log.event(event, **fields)
+            self._note(event, fields)
         try:
             return Answer(reply.status, reply.headers, protocol.encode(reply))
         except Exception as error:
             incident = self._server.log.incident(error, during="encoding")
             failed = refusal("internal-error", f"Internal error (incident {incident})", reply.request)
             return Answer(failed.status, failed.headers, protocol.encode(failed))
+
+    def _note(self, event: str, fields: Mapping[str, Any]) -> None:
+        self._server.log.event(event, **{k: v for k, v in fields.items() if k != "traceback"})
+        if "traceback" in fields:
+            self._server.log.write(str(fields["traceback"]).rstrip())  # of many lines, so not a field
 
     def opened(self, id: RequestId, exchange: Exchange) -> None:
         """An exchange has begun."""

@@ -7,6 +7,7 @@ a caller is told.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import OrderedDict, deque
 from types import TracebackType
 
@@ -46,8 +47,9 @@ class Claims:
 
     def take(self, id: str, expiry: float, now: float) -> bool:
         """Use an id up. False if it was used before. Times are seconds since the epoch."""
-        if self._expiry.get(id, 0.0) >= now:
+        if self._expiry.get(id, -math.inf) >= now:
             return False
+        self._expiry.pop(id, None)  # to come last again
         self._expiry[id] = expiry
         self._forget(now)
         return True

@@ -191,17 +191,18 @@ def test_D02_end_of_input_ends_the_process() -> None:
 
 def test_D02_the_death_of_the_parent_ends_the_process() -> None:
     # The parent hands the server pipes that stay open elsewhere, so that no end of input comes.
-    program = "import subprocess, sys; p = subprocess.Popen(sys.argv[1:]); print(p.pid, flush=True); input()"
+    program = (
+        "import subprocess, sys; print(subprocess.Popen(sys.argv[2:], stdin=int(sys.argv[1])).pid, flush=True); input()"
+    )
     source, keep = os.pipe()
     parent = subprocess.Popen(
-        [sys.executable, "-c", program, "sh", "-c", f"exec {sys.executable} -m tests.made --stdio <&{source}"],
+        [sys.executable, "-c", program, str(source), *MADE, "--stdio"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         pass_fds=[source],
         cwd=wire.ROOT,
         text=True,
-        close_fds=True,
     )
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
@@ -214,7 +215,7 @@ def test_D02_the_death_of_the_parent_ends_the_process() -> None:
     finally:
         os.close(source)
         os.close(keep)
-        for pipe in (parent.stdin, parent.stdout, parent.stderr):
+        for pipe in (parent.stdin, parent.stdout):
             assert pipe is not None
             pipe.close()
         if alive(child):

@@ -215,6 +215,7 @@ def test_W05_no_client_ever_sees_fewer_tools(root: Path, manifest: Path) -> None
 
 def test_W05_only_a_manifest_that_says_so_empties_the_list(root: Path, manifest: Path) -> None:
     with wire.http(root / "manifests") as server:
+        server.says("watching by")
         manifest.write_text("")
         wire.eventually(lambda: ready(server) == (503, {"ready": False, "reason": "not-ready"}))
         assert listed(server) == ["a", "b"]
@@ -307,6 +308,16 @@ def test_W15_a_broken_module_leaves_the_old_one_and_a_missing_one_is_awaited(roo
         says(server, "t", "two")
 
 
+def test_W15_a_module_of_a_package_that_never_could_be_imported_is_mended(root: Path, manifest: Path) -> None:
+    with wire.http(root / "manifests") as server:
+        write(root / "h" / "main.py", "def go( -> str:\n")
+        manifest.write_text("tools:\n  t: {python: 'h.main:go'}\n")
+        server.says("reload failed")
+        write(root / "h" / "main.py", "def go() -> str:\n    return 'mended'\n")
+        serves(server, "t")
+        says(server, "t", "mended")
+
+
 def test_W16_files_that_belong_together_are_served_together(root: Path, manifest: Path) -> None:
     forms = root / "manifests" / "forms.yaml"
 
@@ -392,6 +403,7 @@ def test_N10_a_served_file_is_new_when_its_update_is_heard(root: Path, manifest:
     write(root / "note.txt", "zero")
 
     with wire.http(root / "manifests") as server:
+        server.says("watching by")
 
         def read() -> str:
             found: str = server.request("resources/read", {"uri": "note://one"}).result["contents"][0]["text"]
