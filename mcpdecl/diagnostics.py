@@ -134,9 +134,6 @@ CODES: dict[str, Code] = {
     "bad-property-name": Code(
         "A property name that some clients refuse", "'Straße nr.' is refused by some clients.", severity="warning"
     ),
-    "unanchored-pattern": Code(
-        "A pattern that matches anywhere", "The pattern '[a-z.]+' matches anywhere in the text.", severity="warning"
-    ),
     "unknown-format": Code(
         "A format that is not checked", "The format 'datetime' is not known and not checked.", severity="warning"
     ),
@@ -147,6 +144,23 @@ CODES: dict[str, Code] = {
     "bad-template": Code("A template that cannot be compiled", "This is no template: unexpected end of template."),
     "undefined-name": Code("A name that means nothing here", "There is no 'wrod' here."),
     # compiler.py and uris.py
+    "duplicate-name": Code("Two things of one kind with one name", "The tool 'greet' is declared twice."),
+    "unknown-argument": Code(
+        "An argument that nothing can give",
+        "The URI template has no variable 'sah', so nothing can give this argument a value.",
+    ),
+    "outside-root": Code("A file outside the root", "'../schema.json' leads out of the root."),
+    "missing-file": Code("A schema file that is not there", "There is no file 'schemas/order.json'."),
+    "missing-folder": Code("A folder that is not there", "There is no folder 'docs'.", severity="warning"),
+    "bad-confinement": Code("A within that would not hold", "within needs type: string at 'path'."),
+    "unanchored-pattern": Code(
+        "A pattern that is no gate",
+        "This pattern may match a part of 'host', and the whole of it goes to a program.",
+        severity="warning",
+    ),
+    "secret-field": Code(
+        "A form that asks for a secret", "The field 'api_key' seems to ask for a secret.", severity="warning"
+    ),
     "no-manifests": Code("A place without manifests", "There are no manifests at manifests."),
     "unreadable-file": Code("A manifest that cannot be read", "manifests/tools.yaml cannot be read."),
     "empty-manifest": Code("A manifest that says nothing", "manifests/tools.yaml is empty.", severity="warning"),
@@ -185,9 +199,8 @@ CODES: dict[str, Code] = {
     "unknown-form": Code("A form that is not declared", "There is no form 'relase'."),
     "bad-question": Code("A question that cannot be put", "The form 'release' has no message."),
     "secret-in-question": Code(
-        "A form that asks for a secret",
-        "'api_key' looks like a secret; forms must not ask for one.",
-        severity="warning",
+        "A question that shows a secret",
+        "A question must not hold a secret of the environment: users, clients and logs see it.",
     ),
     "unknown-capability": Code("A client capability that does not exist", "No client declares 'eliciting'."),
     # bindings/

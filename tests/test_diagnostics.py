@@ -52,7 +52,8 @@ def test_control_characters_of_a_manifest_do_not_reach_the_terminal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "safe"), [("plain", "plain"), ("a\nb", "a\\nb"), ("\x1b[0m", "\\x1b[0m"), ("é", "é"), ("\u202e", "\\u202e")]
+    ("text", "safe"),
+    [("plain", "plain"), ("a\nb", "a\\nb"), ("\x1b[0m", "\\x1b[0m"), ("é", "é"), ("\u202e", "\\u202e")],
 )
 def test_escape(text: str, safe: str) -> None:
     assert escape(text) == safe

@@ -55,14 +55,15 @@ def read(path: Path, limit: int) -> Outcome:
 def bind(fields: Mapping[str, Any], site: Site) -> File | None:
     """Bind ``file``."""
     path = named(fields["file"], site, "file")
+    # Its content is read when it is asked for: an edit of it changes the resource, not the catalogue.
     return None if path is None else File(path)
 
 
 def named(name: str, site: Site, *place: str | int) -> Path | None:
     """The file that the manifest names; None if it is not there or not inside the root, which was reported."""
     path = site.root / name
-    site.depend(path)
     if not path.is_file():
+        site.depend(path)
         site.report("file-not-found", f"There is no file {name} in the root folder.", *place)
         return None
     if not path.resolve().is_relative_to(site.root.resolve()):

@@ -313,6 +313,7 @@ def _loaded(name: str, site: Site, *place: str | int) -> bytes | None:
     path = named(name, site, *place)
     if path is None:
         return None
+    site.depend(path)
     data = path.read_bytes()
     if len(data) > IMAGES_TO:
         site.report("file-too-large", f"{name} is larger than {IMAGES_TO} bytes.", *place)

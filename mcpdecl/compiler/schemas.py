@@ -71,7 +71,7 @@ def _dict(value: Any) -> dict[str, Any]:
 
 
 def from_short(fields: Mapping[str, Any], at: Steps, *, closed: bool) -> Text:
-    """The schema of a short form that stands at ``at`` in the item. Raises SchemaFault, pointing into the short form."""
+    """The schema of a short form at ``at`` in the item. Raises SchemaFault, pointing into the short form."""
     data, origins = properties_from_short(fields, closed=closed)
     return Text(data, lambda pointer: (*at, *_origin(origins, pointer)))
 

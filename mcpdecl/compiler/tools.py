@@ -79,4 +79,6 @@ def _patterns(draft: Draft, text: Text, read: frozenset[str]) -> None:
         pattern = part.get("pattern")
         if name in read and isinstance(pattern, str) and not (pattern.startswith("^") and pattern.endswith("$")):
             message = f"This pattern may match a part of {name!r}, and the whole of it goes to a program."
-            draft.add(text.tell("open-pattern", message, ("properties", name, "pattern"), f"Write ^(?:{pattern})$."))
+            draft.add(
+                text.tell("unanchored-pattern", message, ("properties", name, "pattern"), f"Write ^(?:{pattern})$.")
+            )

@@ -280,11 +280,6 @@ def _of_input(pointer: Pointer, schema: Mapping[str, Any]) -> Iterator[SchemaFau
             hint = "Use letters, digits, _, . and -, at most 64; put the readable name into title."
             message = f"Several clients refuse every tool if a property is called {name!r}."
             yield SchemaFault("bad-property-name", (*pointer, "properties", name), message, hint)
-    pattern = schema.get("pattern")
-    if isinstance(pattern, str) and not (pattern.startswith("^") and pattern.endswith("$")):
-        hint = f"Write ^(?:{pattern})$ if the whole value must match."
-        message = f"The pattern {pattern} may match anywhere in the value."
-        yield SchemaFault("unanchored-pattern", (*pointer, "pattern"), message, hint)
 
 
 _FORMATS = tuple(

@@ -168,11 +168,6 @@ class Exchange:
         """Whether the reply stays open."""
         return isinstance(self._plan, Listen)
 
-    @property
-    def request_id(self) -> RequestId | None:
-        """The id of the request, if this is one that takes time."""
-        return self._plan.request.id if isinstance(self._plan, Invoke | Listen) else None
-
     def start(self, wake: Callable[[], None]) -> None:
         """Begin. ``wake`` is called on the event loop when there is something to take."""
         plan = self._plan

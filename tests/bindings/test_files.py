@@ -26,11 +26,12 @@ async def test_the_bytes_as_they_are_now(tmp_path: Path) -> None:
     assert await bound.run(scope({}), FakeCall(tmp_path)) == Missing()
 
 
-async def test_a_file_is_depended_on(tmp_path: Path) -> None:
+async def test_only_a_file_that_is_missing_is_depended_on(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
     seen: list[Path] = []
-    bindings.bind({"file": "a"}, site(tmp_path, depend=seen.append))
-    assert seen == [tmp_path / "a"]
+    for name in ("a", "b"):
+        bindings.bind({"file": name}, site(tmp_path, depend=seen.append))
+    assert seen == [tmp_path / "b"]
 
 
 def test_R04_special_files_and_large_ones_are_refused(tmp_path: Path) -> None:
