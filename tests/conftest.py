@@ -6,9 +6,13 @@ Knows: where the protocol's schema and examples may lie. Does not know: what a t
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from mcpdecl import protocol
+from tests.validity import check
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("MCPDECL_SHARED") or REPOSITORY.parent / "shared")
@@ -42,3 +46,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("shared"):
             item.add_marker(pytest.mark.skip(reason=ABSENT))
+
+
+@pytest.fixture(autouse=True)
+def every_reply_is_valid(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Judge what a server in the test's own process answers; ``tests.wire`` judges what real processes send."""
+    encode = protocol.encode
+    wrong: list[str] = []
+
+    def judged(reply: protocol.Reply) -> bytes:
+        data = encode(reply)
+        try:
+            check(data, reply.request.method if reply.request is not None else None)
+        except (AssertionError, KeyError, ValueError) as error:
+            wrong.append(f"{error}\n{data!r}")
+        return data
+
+    monkeypatch.setattr(protocol, "encode", judged)
+    yield
+    assert not wrong, wrong

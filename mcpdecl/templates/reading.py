@@ -5,7 +5,7 @@ Knows: Jinja's nodes and scopes. Does not know: values, files, or what names mea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from jinja2 import nodes
@@ -79,7 +79,7 @@ class Reader:
     def _if(self, node: nodes.If, bound: set[str]) -> None:
         self.visit(node.test, bound)
         ends: list[set[str]] = []
-        branches: list[list[nodes.Node]] = [node.body, *([e] for e in node.elif_), node.else_]
+        branches: list[Sequence[nodes.Node]] = [node.body, *([e] for e in node.elif_), node.else_]
         for branch in branches:
             end = set(bound)
             self._all(branch, end)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from inspect import isgenerator
 from types import BuiltinMethodType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import msgspec
 from jinja2 import StrictUndefined, Undefined, nodes, runtime, utils
@@ -67,8 +67,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.filters.update(_OWN_FILTERS)
         for name in list(self.filters):
             self.filters[name] = _bounded(name, self.filters[name])
-        for name in list(self.tests):
-            self.tests[name] = _no_test_of_absent(name, self.tests[name])
+        tests = cast("dict[str, Callable[..., Any]]", self.tests)
+        self.tests.update({name: _no_test_of_absent(name, test) for name, test in tests.items()})
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         return guarded(self.tree_of(source, name), self)

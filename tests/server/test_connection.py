@@ -142,7 +142,7 @@ def listening(**more: Any) -> Listen:
         filter=Filter(tools=True),
         opening={"opening": asked.id},
         notices=lambda changes: [("tools", {"tools": sorted(changes.tools)})] if changes.tools else [],
-        closing=Reply(asked.id, Result({}), request=asked),
+        closing=Reply(asked.id, Result({"content": []}), request=asked),
     )
 
 
