@@ -119,4 +119,4 @@ def _install(node: Path, npm: Path, folder: Path, script: Path) -> None:
         except subprocess.TimeoutExpired as error:
             raise Unavailable("npm did not answer in 300 s") from error
         if done.returncode or not script.exists():
-            raise Unavailable(f"npm could not install {PACKAGE}@{VERSION}: {done.stderr.strip()[-1000:]}")
+            raise Unavailable(f"npm could not install {PACKAGE}@{VERSION}: {done.stderr.strip()[:300]}")
