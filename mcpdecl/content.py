@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import datetime
 import math
+import re
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, TypeAlias
+from uuid import UUID
 
 import msgspec
 
@@ -19,7 +24,14 @@ from mcpdecl.templates import ABSENT, Scope, Template
 
 Block: TypeAlias = Mapping[str, Any]
 
-BLOCK_TYPES = frozenset({"text", "image", "audio", "resource", "resource_link"})
+_REQUIRED = {
+    "text": {"text"},
+    "image": {"data", "mimeType"},
+    "audio": {"data", "mimeType"},
+    "resource": {"resource"},
+    "resource_link": {"uri", "name"},
+}
+BLOCK_TYPES = frozenset(_REQUIRED)
 TEXT_APPLICATIONS = frozenset(
     {"json", "xml", "yaml", "x-yaml", "toml", "javascript", "x-javascript", "sql", "x-sh", "graphql", "x-ndjson"}
 )
@@ -97,13 +109,16 @@ class Shape:
 
         Raises ContentFault where JSON was promised and is not there.
         """
+        if data is ABSENT:
+            return ABSENT
         if isinstance(data, Blocks | Messages | Contents):
             return plain_of(data)
         match self.as_:
             case "json":
                 return _decoded(data)
             case "jsonl":
-                return [_decoded(line) for line in _text(data).splitlines() if line.strip()]
+                lines = _lines(data)
+                return [_decoded(x) for x in lines if x.strip()] if isinstance(data, str | bytes) else lines
             case "lines":
                 return _lines(data)
         if isinstance(data, bytes):
@@ -118,7 +133,7 @@ class Shape:
         if self.text is None:
             return made
         value = self.plain(data, mime) if made.structured is ABSENT else made.structured
-        text = self.text.text({**scope, "result": value})
+        text = self.text.text(ChainMap({"result": value}, scope))  # type: ignore[arg-type]
         return Blocks((text_block(text),), made.error, made.structured)
 
     def contents(self, uri: str, mime: str | None, data: Any) -> Contents:
@@ -127,6 +142,8 @@ class Shape:
             return data
         if isinstance(data, Blocks):
             return Contents(tuple(_content_of(uri, mime, block) for block in data.items))
+        if found := _author_contents(data):
+            return Contents(found)
         binary = "/" in self.as_ and not is_text_mime(self.as_)
         if isinstance(data, bytes):
             return Contents((_bytes_content(uri, mime or (self.as_ if "/" in self.as_ else None), data, binary),))
@@ -150,7 +167,19 @@ class Shape:
 
 
 def jsonable(value: Any) -> Any:
-    """An author's value as JSON data. Raises ContentFault for what has no JSON form."""
+    """An author's value as JSON data. Raises ContentFault for what has no JSON form.
+
+    Dates and times become text as in ISO 8601, an enumeration its value, dataclasses and models objects.
+    """
+    try:
+        return _jsonable(value)
+    except RecursionError:
+        raise ContentFault("the value is nested too deeply, or holds itself") from None
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return _jsonable(value.value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -162,14 +191,25 @@ def jsonable(value: Any) -> Any:
             raise ContentFault(f"{value} has no JSON form")
         return float(value)
     if isinstance(value, Mapping):
-        return {_key(k): jsonable(v) for k, v in value.items()}
+        return {_key(k): _jsonable(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [jsonable(item) for item in value]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return [_jsonable(item) for item in value]
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, type):
+        raise ContentFault(f"the class {value.__name__} has no JSON form; is a pair of parentheses missing?")
+    if dataclasses.is_dataclass(value):
+        return {f.name: _jsonable(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if callable(dump := getattr(value, "model_dump", None)):
-        return jsonable(dump(mode="json", by_alias=True, exclude_none=True))
+        return _jsonable(dump(mode="json", by_alias=True, exclude_none=_is_of_protocol(value)))
     raise ContentFault(f"a {type(value).__name__} has no JSON form")
+
+
+def _is_of_protocol(value: Any) -> bool:
+    # An optional member of the protocol is left out, never null; an author's null stays null.
+    return type(value).__module__.partition(".")[0] in {"mcp", "mcp_types"}
 
 
 def plain_of(data: Blocks | Messages | Contents) -> Any:
@@ -188,14 +228,24 @@ def _auto(data: Any, mime: str | None) -> Blocks:
         return Blocks((_as_bytes(data, mime),))
     if blocks := _author_blocks(data):
         return Blocks(blocks)
+    if _is_of_protocol(data) and hasattr(data, "content"):
+        return _author_result(jsonable(data))
     return _structured(jsonable(data))
 
 
+def _author_result(result: Mapping[str, Any]) -> Blocks:
+    """A whole ``CallToolResult``."""
+    return Blocks(tuple(result["content"]), bool(result.get("isError")), result.get("structuredContent", ABSENT))
+
+
 def _author_blocks(data: Any) -> tuple[Block, ...] | None:
-    """Content objects: one, or a non-empty list of nothing else."""
+    """Content objects: one, or a list of them with perhaps text between; None for any other data."""
     many = list(data) if isinstance(data, list | tuple) else [data]
-    blocks = [_author_block(item) for item in many]
-    return tuple(b for b in blocks if b is not None) if blocks and all(b is not None for b in blocks) else None
+    blocks = [text_block(_sound(item)) if isinstance(item, str) else _author_block(item) for item in many]
+    if all(isinstance(item, str) for item in many):
+        return None
+    found = tuple(b for b in blocks if b is not None)
+    return found if len(found) == len(many) else None
 
 
 def _author_block(item: Any) -> Block | None:
@@ -203,8 +253,15 @@ def _author_block(item: Any) -> Block | None:
     if not isinstance(kind, str) or kind not in BLOCK_TYPES:
         return None
     block = jsonable(item)
-    required = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
-    return block if required[kind] in block else None
+    return block if isinstance(block, Mapping) and _REQUIRED[kind] <= block.keys() else None
+
+
+def _author_contents(data: Any) -> tuple[Mapping[str, Any], ...] | None:
+    """``TextResourceContents`` and ``BlobResourceContents`` of the protocol's own types: one, or a list of them."""
+    many = list(data) if isinstance(data, list | tuple) else [data]
+    fit = bool(many) and all(_is_of_protocol(i) and (hasattr(i, "text") or hasattr(i, "blob")) for i in many)
+    found = [jsonable(item) for item in many] if fit else []
+    return tuple(found) if found and all("uri" in item for item in found) else None
 
 
 def _structured(value: Any) -> Blocks:
@@ -230,14 +287,24 @@ def _as_bytes(data: bytes, mime: str | None) -> Block:
 
 
 def _bytes_content(uri: str, mime: str | None, data: bytes, binary: bool) -> Mapping[str, Any]:
-    if not binary and (mime is None or is_text_mime(mime)):
+    if not binary and mime is not None and is_text_mime(mime):
+        return {"uri": uri, "mimeType": mime, "text": _decoded_as(mime, data)}
+    if not binary and mime is None and b"\0" not in data:
         try:
-            return {"uri": uri, "mimeType": mime or "text/plain", "text": data.decode("utf-8-sig")}
+            return {"uri": uri, "mimeType": "text/plain", "text": data.decode("utf-8-sig")}
         except UnicodeDecodeError:
-            if is_text_mime(mime):
-                return {"uri": uri, "mimeType": mime, "text": data.decode("utf-8", "replace")}
+            pass  # no text, then
     encoded = base64.b64encode(data).decode("ascii")
     return {"uri": uri, "mimeType": mime or "application/octet-stream", "blob": encoded}
+
+
+def _decoded_as(mime: str, data: bytes) -> str:
+    """Text in the charset that its media type names (else UTF-8); what does not decode is marked, never dropped."""
+    named = re.search(r";\s*charset=\"?([\w.:-]+)", mime, re.IGNORECASE)
+    try:
+        return data.decode(named[1] if named else "utf-8-sig", "replace")
+    except LookupError:
+        return data.decode("utf-8-sig", "replace")
 
 
 def _content_of(uri: str, mime: str | None, block: Block) -> Mapping[str, Any]:
@@ -261,9 +328,11 @@ def _decoded(data: Any) -> Any:
 
 
 def _lines(data: Any) -> Any:
-    if isinstance(data, str | bytes):
-        return _text(data).splitlines()
-    return jsonable(data)
+    if not isinstance(data, str | bytes):
+        return jsonable(data)
+    # Only line feeds end a line: other separators of Unicode may stand inside one.
+    text = _text(data).removesuffix("\n")
+    return [line.removesuffix("\r") for line in text.split("\n")] if text else []
 
 
 def _text(data: str | bytes) -> str:

@@ -1,7 +1,7 @@
 """A raw client: starts real servers and talks to them byte for byte, over HTTP and stdio.
 
 Knows: the envelope of a request, JSON answers, event streams, lines. Does not know: any MCP library, so that nothing
-is repaired on the way; ``tests.validity`` judges each message that is read by the official models. Everything that waits
+is repaired on the way; ``tests.validity`` judges each message by the official models. Everything that waits
 has a deadline (``PATIENCE`` seconds).
 
     with wire.http("manifests") as server:                      # mcpdecl serve manifests --port 0

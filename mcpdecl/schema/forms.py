@@ -83,7 +83,7 @@ def _of_field(pointer: Pointer, schema: Any) -> Iterator[SchemaFault]:
 
 def _of_type(pointer: Pointer, schema: Mapping[str, Any], type_: Any) -> SchemaFault:
     if type_ == "object":
-        return _fault(pointer, "A form is flat: a field cannot be an object.", "Make each of its members a field.")
+        return _fault(pointer, f"'{pointer[-1]}' is an object; forms are flat.", "Make each of its members a field.")
     if isinstance(type_, list):
         hint = "Give the field one type, and leave it out of required (name? in the short form) if it may be empty."
         return _fault((*pointer, "type"), "A field has one type.", hint)

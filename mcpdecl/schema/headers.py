@@ -57,7 +57,7 @@ def _parameter(pointer: Pointer, schema: Mapping[str, Any]) -> HeaderParameter:
     if type_ not in _TYPES:
         # spec: server/tools#x-mcp-header (primitive types, but not number)
         raise _fault(
-            pointer, f"A value of type {_shown(type_)} cannot be a header.", f"Its type is {', '.join(_TYPES)}."
+            pointer, f"x-mcp-header cannot stand on type {_shown(type_)}.", f"Its type is {', '.join(_TYPES)}."
         )
     if schema.get("writeOnly") is True:
         raise _fault(pointer, "writeOnly and x-mcp-header exclude each other: everyone on the way reads headers.", "")

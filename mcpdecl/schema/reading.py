@@ -109,9 +109,7 @@ def _out_of_bounds(written: Any) -> SchemaFault | None:
 def _unspoken(declared: Any) -> SchemaFault:
     # spec: basic#implementation-requirements (an unsupported dialect is an error that says so)
     known = ", ".join(dialect.DIALECTS)
-    return SchemaFault(
-        "unknown-dialect", ("$schema",), f"The dialect {declared} is not supported.", f"Use one of {known}."
-    )
+    return SchemaFault("unknown-dialect", ("$schema",), f"The dialect {declared} is not known.", f"Use one of {known}.")
 
 
 def _inner_dialects(written: Any) -> Iterator[SchemaFault]:
@@ -143,7 +141,7 @@ def _told(error: jsonschema_rs.ValidationError, pointer: Pointer) -> tuple[str, 
     if name == "type" and isinstance(value, str):
         near = _OTHER_NAMES.get(value.lower()) or next(iter(get_close_matches(value.lower(), _TYPES, n=1)), None)
         hint = f"Did you mean {near}?" if near else f"The types are {', '.join(_TYPES)}."
-        return f"There is no type {value}.", hint
+        return f"There is no type '{value}'.", hint
     if name == "required" and isinstance(value, bool):
         return "required is a list of names.", "It stands beside properties, not inside a property."
     if name == "pattern" and isinstance(value, str):
@@ -179,9 +177,7 @@ def _reference(
         known = any(urljoin(b, base) in bases for b in (*bases, "")) or base in dialect.DIALECTS
         if not known:
             hint = "Put the schema under $defs and refer to it as #/$defs/name."
-            yield SchemaFault(
-                "remote-ref", pointer, f"{reference} is not in this schema, and nothing is fetched.", hint
-            )
+            yield SchemaFault("remote-ref", pointer, f"$ref leads to {reference}; nothing is ever fetched.", hint)
     elif anchor and not anchor.startswith("/"):
         if anchor not in anchors:
             yield SchemaFault("invalid-schema", pointer, f"There is no anchor {anchor}.")
@@ -259,7 +255,7 @@ def _warnings(pointer: Pointer, schema: Mapping[str, Any], spoken: str, role: st
         if word not in KEYWORDS and word not in OWN and not word.startswith("x-"):
             near = next(iter(get_close_matches(word, KEYWORDS, n=1)), None)
             hint = f"Did you mean {near}?" if near else "Words of your own begin with x-."
-            yield SchemaFault("unknown-keyword", (*pointer, word), f"{word} means nothing in JSON Schema.", hint)
+            yield SchemaFault("unknown-keyword", (*pointer, word), f"'{word}' is no keyword of JSON Schema.", hint)
     yield from _format(pointer, schema, spoken)
     if role == "input":
         yield from _of_input(pointer, schema)
@@ -270,7 +266,9 @@ def _format(pointer: Pointer, schema: Mapping[str, Any], spoken: str) -> Iterato
     if isinstance(format_, str) and not dialect.asserts(spoken, format_):
         near = next(iter(get_close_matches(format_, _FORMATS, n=1)), None)
         hint = f"Did you mean {near}?" if near else f"Formats that are checked: {', '.join(_FORMATS)}."
-        yield SchemaFault("unknown-format", (*pointer, "format"), f"The format {format_} is not checked.", hint)
+        yield SchemaFault(
+            "unknown-format", (*pointer, "format"), f"The format '{format_}' is not known and not checked.", hint
+        )
 
 
 def _of_input(pointer: Pointer, schema: Mapping[str, Any]) -> Iterator[SchemaFault]:
@@ -278,7 +276,7 @@ def _of_input(pointer: Pointer, schema: Mapping[str, Any]) -> Iterator[SchemaFau
     for name in properties if isinstance(properties, Mapping) else ():
         if not _SAFE_NAME.match(name):
             hint = "Use letters, digits, _, . and -, at most 64; put the readable name into title."
-            message = f"Several clients refuse every tool if a property is called {name!r}."
+            message = f"'{name}' is refused by some clients, and every tool with it."
             yield SchemaFault("bad-property-name", (*pointer, "properties", name), message, hint)
 
 

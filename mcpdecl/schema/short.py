@@ -59,5 +59,5 @@ def _property(key: str, value: Any) -> Any:
             return {"type": value}
         near = next(iter(get_close_matches(value, _TYPES, n=1)), None)
         hint = f"Did you mean {near}?" if near else f"The types are {', '.join(_TYPES)}."
-        raise SchemaFault("invalid-schema", (key,), f"There is no type {value}.", hint)
+        raise SchemaFault("invalid-schema", (key,), f"There is no type '{value}'.", hint)
     raise SchemaFault("invalid-schema", (key,), f"{key} needs a type.", f"For instance {key}: string")

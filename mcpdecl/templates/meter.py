@@ -25,7 +25,7 @@ class Meter:
     def __init__(self) -> None:
         self.absent = False
         self.steps = STEP_LIMIT
-        self.work = TEXT_LIMIT * 4
+        self.work = TEXT_LIMIT * 16
         self.deadline = time.monotonic() + TIME_LIMIT
 
     def step(self) -> None:
@@ -37,10 +37,10 @@ class Meter:
             raise RenderFault(f"The template takes longer than {TIME_LIMIT:g} seconds.")
 
     def charge(self, characters: int) -> None:
-        """Count text that is being put together somewhere. Raises RenderFault at the bound."""
+        """Count characters, or elements, of what is being put together somewhere. Raises RenderFault at the bound."""
         self.work -= characters
         if self.work < 0:
-            raise RenderFault(f"The template makes more than {TEXT_LIMIT} characters.")
+            raise RenderFault("The template makes too much text.")
 
 
 _current: ContextVar[Meter | None] = ContextVar("meter", default=None)

@@ -5,7 +5,7 @@ Knows: Jinja's nodes and scopes. Does not know: values, files, or what names mea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from jinja2 import nodes
@@ -77,13 +77,13 @@ class Reader:
         self._all(node.else_, set(bound))
 
     def _if(self, node: nodes.If, bound: set[str]) -> None:
-        self.visit(node.test, bound)
+        self._all((node.test, *(e.test for e in node.elif_)), bound)
         ends: list[set[str]] = []
-        branches: list[Sequence[nodes.Node]] = [node.body, *([e] for e in node.elif_), node.else_]
-        for branch in branches:
+        for branch in (node.body, *(e.body for e in node.elif_), node.else_):
             end = set(bound)
             self._all(branch, end)
             ends.append(end)
+        # What only some branches set is read from outside after the others.
         bound |= set.intersection(*ends)
 
     def _assign(self, node: nodes.Assign, bound: set[str]) -> None:

@@ -187,8 +187,10 @@ def _room(*, text: float = 0, items: float = 0, bits: float = 0) -> None:
 def _limited(value: Any) -> Any:
     if isinstance(value, str):
         _room(text=len(value))
+        meter.charge(len(value))
     elif isinstance(value, (list, tuple)):
         _room(items=len(value))
+        meter.charge(len(value))
     elif isinstance(value, int):
         _room(bits=value.bit_length())
     return value
@@ -329,9 +331,7 @@ def _charged(cost: int) -> None:
 def _joined(parts: list[Any]) -> str:
     texts = [_text(p) for p in parts]
     _room(text=sum(map(len, texts)))
-    made = "".join(texts)
-    meter.charge(len(made))
-    return made
+    return "".join(texts)
 
 
 def _text(value: Any) -> str:
@@ -451,7 +451,8 @@ def _bounded(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             return ABSENT
         if check is not None:
             check(value, *args[first + 1 :], *kwargs.values())
-        return _limited(function(*args, **kwargs))
+        made = function(*args, **kwargs)
+        return made if made is value else _limited(made)
 
     return bounded
 
