@@ -14,7 +14,8 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 _UNRESERVED = "-._~"
-_RESERVED = ":/?#[]@!$&'()*+,;="
+# Of the reserved characters of RFC 3986, those that a path may hold: "?" and "#" would end it.
+_RESERVED_IN_PATHS = ":/[]@!$&'()*+,;="
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _CHARACTERS = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*\Z")
@@ -76,8 +77,8 @@ class UriTemplate:
     def expand(self, values: Mapping[str, Any]) -> str:
         """The URI for these values, such that ``match`` gives them back. A value that is missing leaves nothing.
 
-        Differs from RFC 6570 in one point: a ``%`` in a value of ``{+name}`` is always encoded, so that every file name
-        survives the way there and back.
+        Differs from RFC 6570 in one point: ``%``, ``?`` and ``#`` in a value of ``{+name}`` are always encoded, so that
+        every file name survives the way there and back.
         """
         made = [
             part if isinstance(part, str) else _encode(values.get(part.name, ""), part.reserved) for part in self._parts
@@ -269,4 +270,4 @@ def _harmless(value: str, reserved: bool) -> bool:
 
 
 def _encode(value: Any, reserved: bool) -> str:
-    return quote(str(value), safe=_RESERVED if reserved else _UNRESERVED)
+    return quote(str(value), safe=_UNRESERVED + _RESERVED_IN_PATHS if reserved else _UNRESERVED)

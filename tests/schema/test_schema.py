@@ -17,9 +17,9 @@ JSON = st.recursive(
     max_leaves=12,
 )
 WORDS = st.sampled_from(
-    ["type", "properties", "items", "required", "enum", "const", "allOf", "anyOf", "not", "if", "$ref", "$defs", "default",
-     "minimum", "maxLength", "pattern", "format", "additionalProperties", "uniqueItems", "$schema", "x-mcp-header"]
-)  # fmt: skip
+    "type properties items required enum const allOf anyOf not if $ref $defs default minimum maxLength pattern format"
+    " additionalProperties uniqueItems $schema x-mcp-header".split()
+)
 SCHEMAS = st.recursive(
     JSON | st.sampled_from(["string", "integer", "object", "#", "#/$defs/a"]),
     lambda inner: st.dictionaries(WORDS | st.just("a"), inner, max_size=4) | st.lists(inner, max_size=3),
