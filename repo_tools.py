@@ -7,15 +7,19 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from mcpdecl import Context, ToolError
+
+ROOT = Path(__file__).parent  # the server may have been started anywhere
 
 
 def count_lines(path: str) -> dict[str, Any]:
     """Count the lines that each author wrote last. A plain function runs in a thread."""
     blame = subprocess.run(  # noqa: S603 - the words are ours; a path cannot be an option behind "--"
         ["git", "blame", "--line-porcelain", "--", path],  # noqa: S607 - git is found on PATH, as in the manifests
+        cwd=ROOT,
         capture_output=True,
         text=True,
         errors="replace",
@@ -31,6 +35,7 @@ async def run_tests(ctx: Context, path: str) -> str:
     """Run pytest and tell its progress. A cancelled call ends the tests too."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--color=no", "--", path,
+        cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip

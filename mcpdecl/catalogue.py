@@ -255,7 +255,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A compiled resource with a fixed URI. ``file`` is set where it is served from disk."""
+    """A compiled resource with a fixed URI. ``file`` is set where it is served from disk, ``ttl_ms`` is a cache hint."""
 
     name: str
     uri: str
@@ -264,6 +264,7 @@ class Resource:
     mime: str | None
     shape: Shape
     file: Path | None = None
+    ttl_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +278,7 @@ class ResourceTemplate:
     arguments: Mapping[str, Argument]
     mime: str | None
     shape: Shape
+    ttl_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,11 @@ def _complete(draft: Draft, text: Text, name: str, part: Mapping[str, Any]) -> V
     if not isinstance(where, tuple):
         draft.add(text.tell("bad-value", "complete has no meaning in a schema file.", ("properties", name)))
         return None
-    return variable(draft, where, part["complete"], "complete")
+    made = variable(draft, where, part["complete"], "complete")
+    if made is not None:
+        draft.names.check(made.binding.reads, where, draft.report)
+        draft.read_when_used(made.binding.reads)
+    return made
 
 
 def takes_text(part: Mapping[str, Any]) -> bool:

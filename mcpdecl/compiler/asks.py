@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from mcpdecl.catalogue import Question
@@ -50,7 +51,7 @@ def judge_form(draft: Draft, text: Text) -> None:
         if looks_secret(name, part):
             hint = "Ask with url instead: what is typed into a form passes through the client and its model."
             message = f"The field {name!r} seems to ask for a secret."
-            draft.add(text.tell("secret-field", message, ("properties", name), hint))
+            draft.add(replace(text.tell("secret-field", message, ("properties", name), hint), on_key=True))
 
 
 def _faults(schema: Any) -> list[SchemaFault]:

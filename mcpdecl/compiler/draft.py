@@ -22,7 +22,7 @@ from mcpdecl.compiler.written import Path as Steps
 from mcpdecl.diagnostics import Span
 from mcpdecl.manifest.declarations import Kind
 from mcpdecl.schema import SchemaFault
-from mcpdecl.templates import TemplateFault, Templates, Tree
+from mcpdecl.templates import Reads, TemplateFault, Templates, Tree
 
 NONE = Names({}, frozenset(), frozenset(), {}, closed=True)
 
@@ -58,7 +58,8 @@ class Folder:
 class Draft:
     """``written`` is the item with its load-time values filled in; ``enabled`` is false where it is not served.
 
-    ``depends`` are files that it names, ``asks_for`` forms that it names (there or not), ``env`` variables it reads.
+    ``depends`` are files that it names, ``asks_for`` forms that it names (there or not), ``env`` variables it reads;
+    ``env_when_used`` are those among them that are read at call time.
     """
 
     folder: Folder
@@ -72,6 +73,7 @@ class Draft:
     depends: set[Path] = field(default_factory=set)
     asks_for: set[str] = field(default_factory=set)
     env: set[str] = field(default_factory=set)
+    env_when_used: set[str] = field(default_factory=set)
     _schemas: dict[tuple[Steps, str, str], Text | None] = field(default_factory=dict)
 
     @property
@@ -137,6 +139,10 @@ class Draft:
         return self.folder.forms.get(name)
 
     # --- templates
+
+    def read_when_used(self, reads: Reads) -> None:
+        """Note which variables of the environment are among what is read at call time."""
+        self.env_when_used |= {read[1] for read in reads if read[0] == "env" and len(read) > 1}
 
     def site(self, *path: str | int, kind: str = "", words: frozenset[str] = frozenset()) -> Site:
         """What a binding, or anything else with templates, at ``path`` may use; ``words`` are known there besides."""

@@ -156,6 +156,8 @@ def _read_names(
         names.check(_all_of(question), ("ask", question.key), report)
     for index, assertion in enumerate(assertions):
         names.check(assertion.reads, ("assert", index), report)
+    direct = [part.reads for part in (binding, text, *assertions) if part is not None]
+    draft.read_when_used(reached(frozenset().union(*direct, *map(_all_of, questions)), vars))
 
 
 def _all_of(question: Question) -> Reads:

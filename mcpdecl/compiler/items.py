@@ -14,9 +14,8 @@ from mcpdecl.catalogue import Handler, Prompt, Resource, ResourceTemplate, Tool
 from mcpdecl.compiler.draft import Draft, Folder, FormText
 from mcpdecl.compiler.environment import Filling, unset
 from mcpdecl.compiler.forms import form
-from mcpdecl.compiler.handlers import everything
 from mcpdecl.compiler.memo import Kept
-from mcpdecl.compiler.names import reached, texts
+from mcpdecl.compiler.names import texts
 from mcpdecl.compiler.prompts import prompt
 from mcpdecl.compiler.resources import resource
 from mcpdecl.compiler.tools import tool
@@ -56,8 +55,8 @@ def compile_item(folder: Folder, declaration: Declaration, written: Written, ide
     _fill(draft, CALL_TIME)
     draft.enabled = _enabled(draft)
     made = MAKERS[declaration.kind](draft)
+    _read_environment(draft)
     if made is not None:
-        _read_environment(draft, made)
         made = replace(made, handler=replace(made.handler, digest=_digest(draft, made.handler, identity)))
     return Compiled(_kept(draft, made if draft.enabled and not draft.faulty else None, identity))
 
@@ -114,16 +113,11 @@ def _enabled(draft: Draft) -> bool:
     return True
 
 
-def _read_environment(draft: Draft, made: Item) -> None:
-    """Note which variables are read at call time, and report those that nobody set."""
-    reads = reached(everything(made.handler), made.handler.vars)
-    shape = getattr(made, "shape", None)
-    if shape is not None and shape.text is not None:
-        reads |= shape.text.reads
-    names = {read[1] for read in reads if read[0] == "env" and len(read) > 1}
-    draft.env |= names
+def _read_environment(draft: Draft) -> None:
+    """Report variables that are read at call time and that nobody set."""
+    draft.env |= draft.env_when_used
     for path, text in _call_time(draft.fields):
-        for name in sorted(unset(text, draft.folder.environ) & names):
+        for name in sorted(unset(text, draft.folder.environ) & draft.env_when_used):
             hint = f"Set it, or give a default: {{{{ env.{name} | default('…') }}}}."
             draft.report("unset-variable", f"The environment variable {name} is not set.", *path, hint=hint)
 
@@ -131,6 +125,10 @@ def _read_environment(draft: Draft, made: Item) -> None:
 def _call_time(fields: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for key in fields.keys() & CALL_TIME - {"enabled"}:
         yield from texts(fields[key], (key,))
+    arguments = fields.get("arguments")
+    for name, part in arguments.items() if isinstance(arguments, dict) else ():
+        if isinstance(part, dict):
+            yield from texts(part.get("complete"), ("arguments", name, "complete"))
 
 
 def _digest(draft: Draft, handler: Handler, identity: str) -> str:

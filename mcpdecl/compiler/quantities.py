@@ -37,6 +37,15 @@ def duration(text: str) -> float:
     return seconds
 
 
+def milliseconds(fields: Mapping[str, Any], key: str, report: Callable[..., None]) -> int:
+    """A duration among some fields in milliseconds, 0 where there is none."""
+    try:
+        return round(duration(str(fields[key])) * 1000) if key in fields else 0
+    except ValueError as error:
+        report("bad-value", f"{key}: {fields[key]!r} {error}.", key)
+        return 0
+
+
 def _wait(text: str) -> float:
     seconds = duration(text)
     if not seconds:

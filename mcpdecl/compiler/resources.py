@@ -6,6 +6,7 @@ Knows: what server/resources asks of a descriptor. Does not know: how a URI is r
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from mcpdecl.compiler.descriptors import described, encoded, mime_of
 from mcpdecl.compiler.draft import Draft
 from mcpdecl.compiler.handlers import handler, name_everything, shape_of, used
 from mcpdecl.compiler.names import nearest
+from mcpdecl.compiler.quantities import milliseconds
 from mcpdecl.compiler.schemas import EMPTY_INPUT, Text
 from mcpdecl.uris import UriTemplate, UriTemplateFault, is_uri, parse
 
@@ -37,12 +39,13 @@ def _fixed(draft: Draft) -> Resource | None:
     name_everything(draft, Text(EMPTY_INPUT, lambda pointer: ()))
     mime = draft.fields.get("mimeType") or mime_of(draft.fields.get("file") or uri)
     shape = shape_of(draft, texts=False)
+    ttl_ms = milliseconds(draft.fields, "ttl", draft.report)
     made = handler(draft, shape)
     name = draft.fields.get("name", draft.name)
     wire = encoded(draft, _descriptor(draft, name, {"uri": uri}, mime))
     if made is None or wire is None or draft.faulty:
         return None
-    return Resource(name, uri, wire, made, mime, shape, _file(draft, made))
+    return Resource(name, uri, wire, made, mime, shape, _file(draft, made), ttl_ms)
 
 
 def _file(draft: Draft, made: Handler) -> Path | None:
@@ -58,6 +61,7 @@ def _template(draft: Draft) -> ResourceTemplate | None:
     known = arguments(draft, text)
     mime = draft.fields.get("mimeType") or mime_of(draft.fields.get("file") or "")
     shape = shape_of(draft, texts=False)
+    ttl_ms = milliseconds(draft.fields, "ttl", draft.report)
     made = handler(draft, shape)
     name = draft.fields.get("name", draft.name)
     wire = encoded(draft, _descriptor(draft, name, {"uriTemplate": draft.fields["uriTemplate"]}, mime))
@@ -65,7 +69,7 @@ def _template(draft: Draft) -> ResourceTemplate | None:
         _unused(draft, template, made)
     if template is None or made is None or known is None or wire is None or draft.faulty:
         return None
-    return ResourceTemplate(name, template, wire, made, known, mime, shape)
+    return ResourceTemplate(name, template, wire, made, known, mime, shape, ttl_ms)
 
 
 def _parsed(draft: Draft) -> UriTemplate | None:
@@ -79,13 +83,13 @@ def _parsed(draft: Draft) -> UriTemplate | None:
 def _with_variables(draft: Draft, declared: Text | None, template: UriTemplate | None) -> Text:
     """The declared arguments, and the variables of the URI template that are not declared: plain texts."""
     if template is None:
-        return declared or Text(EMPTY_INPUT, lambda pointer: ())
+        return declared or _guessed(draft.fields["uriTemplate"])
     properties = declared.properties if declared is not None else {}
     for name in properties.keys() - set(template.variables):
         message = f"The URI template has no variable {name!r}, so nothing can give this argument a value."
         hint = nearest(name, template.variables)
         if declared is not None:
-            draft.add(declared.tell("unknown-argument", message, ("properties", name), hint))
+            draft.add(replace(declared.tell("unknown-argument", message, ("properties", name), hint), on_key=True))
     query = re.search(r"\{\?([^{}]*)\}$", template.source)
     optional = set(query[1].split(",")) if query else set()
     required = [name for name in template.variables if name not in optional]
@@ -97,6 +101,13 @@ def _with_variables(draft: Draft, declared: Text | None, template: UriTemplate |
         "additionalProperties": False,
     }
     return Text(data, declared.locate if declared is not None else lambda pointer: ("uriTemplate",))
+
+
+def _guessed(uri: str) -> Text:
+    """What a broken template seems to declare, so that one fault is told and not one for each use of its variables."""
+    names = re.findall(r"[A-Za-z_]\w*", " ".join(re.findall(r"\{([^{}]*)", uri)))
+    data = {"type": "object", "properties": {name: {"type": "string"} for name in names}, "additionalProperties": False}
+    return Text(data, lambda pointer: ("uriTemplate",))
 
 
 def _unused(draft: Draft, template: UriTemplate, made: Handler) -> None:

@@ -28,7 +28,7 @@ def tool(draft: Draft) -> Tool | None:
     output = _output(draft)
     shape = shape_of(draft, texts=True)
     made = handler(draft, shape)
-    if not draft.fields.get("description"):
+    if not draft.fields.get("description") and not draft.faulty:
         hint = "Add description: a model chooses tools by it."
         draft.report.key("missing-description", f"The tool {draft.name!r} has no description.", hint=hint)
     wire = encoded(draft, _descriptor(draft, text))

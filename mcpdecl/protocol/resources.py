@@ -58,19 +58,20 @@ def _work(request: Request, uri: str, item: Resource | ResourceTemplate, given: 
         reads=item.handler.binding.reads,
         finish=lambda value, scope: _finish(request, uri, item, value),
         fail=lambda outcome: _fail(uri, outcome),
-        say=lambda text: _reply(request, [{"uri": uri, "mimeType": "text/plain", "text": text}]),
+        say=lambda text: _reply(request, [{"uri": uri, "mimeType": "text/plain", "text": text}], 0),
     )
 
 
 def _finish(request: Request, uri: str, item: Resource | ResourceTemplate, value: Value) -> Reply:
     data, mime = value.data, item.mime or value.mime
     contents = data if isinstance(data, Contents) else item.shape.contents(uri, mime, data)
-    return _reply(request, list(contents.items))
+    # spec: server/utilities/caching#cache-key: what was reached by answers MUST NOT be cached
+    answered = request.params.keys() & {"inputResponses", "requestState"}
+    return _reply(request, list(contents.items), 0 if answered else item.ttl_ms)
 
 
-def _reply(request: Request, contents: list[Mapping[str, Any]]) -> Reply:
-    # spec: server/utilities/caching#cache-key: what was reached by answers MUST NOT be cached; 0 holds for all
-    return Reply(request.id, Result({"contents": contents}, cache=Cache(0, "private")), request=request)
+def _reply(request: Request, contents: list[Mapping[str, Any]], ttl_ms: int) -> Reply:
+    return Reply(request.id, Result({"contents": contents}, cache=Cache(ttl_ms, "private")), request=request)
 
 
 def _fail(uri: str, outcome: Failure | Missing) -> Reply:

@@ -85,6 +85,8 @@ def _plainly(error: jsonschema_rs.ValidationError) -> str:
         return f"must match {facts['pattern']}"
     if kind == "Format":
         return f"must be a {facts['format']}" if facts["format"] != "regex" else "must be a pattern (no lookaround)"
+    if kind == "FalseSchema" and error.schema_path[-1:] == ["additionalProperties"]:
+        return "must have no members"  # the engine names them only where others are allowed
     return _OTHERS.get(kind, "does not fit")
 
 

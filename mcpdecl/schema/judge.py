@@ -25,7 +25,8 @@ _ALL_TOLD = 20  # violations of one value
 class Schema:
     """A schema that was compiled. ``written`` is as its author wrote it.
 
-    Values are plain JSON data; what is none (a set, a lone surrogate) fits no schema.
+    Values are plain JSON data. What is none (a set, a lone surrogate) is no fault of the program: it does not fit where
+    the schema says anything of it.
     """
 
     written: Any

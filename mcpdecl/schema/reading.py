@@ -230,8 +230,10 @@ def _uncompiled(written: Any) -> list[SchemaFault]:
 def _engine_fault(fault: ValueError) -> SchemaFault:
     if isinstance(fault, jsonschema_rs.ValidationError) and type(fault.kind).__name__ == "Referencing":
         return SchemaFault("invalid-schema", (), f"A reference of the schema leads nowhere: {fault.message}.")
-    pointer = tuple(getattr(fault, "instance_path", ()))
-    return SchemaFault("invalid-schema", pointer, f"The schema cannot be used: {str(fault).splitlines()[0]}.")
+    if isinstance(fault, jsonschema_rs.ValidationError):
+        pointer = tuple(fault.instance_path)
+        return SchemaFault("invalid-schema", pointer, *_told(fault, pointer))
+    return SchemaFault("invalid-schema", (), f"The schema is no JSON: {str(fault).splitlines()[0]}.")
 
 
 def _default(judge: jsonschema_rs.Validator | None, pointer: Pointer, value: Any) -> Iterator[SchemaFault]:

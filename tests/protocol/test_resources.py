@@ -48,6 +48,23 @@ def test_a_fixed_uri_is_read() -> None:
     assert (found["ttlMs"], found["cacheScope"]) == (0, "private")
 
 
+def test_a_resource_may_be_cached_as_long_as_it_says() -> None:
+    # spec: server/utilities/caching
+    items = (
+        replace(resource("r", "x://r", says("Hello")), ttl_ms=5000),
+        replace(template("t", "x://t/{a}", says("{{ a }}"), argument("a")), ttl_ms=7000),
+    )
+    assert sent(read("x://r", *items))["result"]["ttlMs"] == 5000
+    assert sent(read("x://t/1", *items))["result"]["ttlMs"] == 7000
+
+
+def test_what_was_reached_by_answers_is_never_cacheable() -> None:
+    # spec: server/utilities/caching#cache-key
+    client = Client(catalogue(replace(resource("r", "x://r", says("Hello")), ttl_ms=5000)))
+    reply = client.send("resources/read", {"uri": "x://r", "inputResponses": {}})
+    assert sent(reply)["result"]["ttlMs"] == 0
+
+
 def test_templates_are_tried_by_name_and_values_validated() -> None:
     assert content(read("repo://commit/ab12")) == "commit ab12"
     assert content(read("repo://commit/WRONG")) == "late WRONG"

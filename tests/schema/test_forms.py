@@ -24,7 +24,7 @@ GOOD: list[dict[str, Any]] = [
     {"type": "string", "oneOf": [{"const": "a", "title": "A"}], "default": "a"},
     {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "minItems": 1, "maxItems": 2, "default": ["a"]},
     {"type": "array", "items": {"anyOf": [{"const": "a", "title": "A"}]}},
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("field", GOOD)
@@ -64,3 +64,67 @@ def test_E10_what_it_may_not_hold_is_told_with_what_to_write(field: dict[str, An
 )
 def test_the_whole_is_a_flat_object(whole: dict[str, Any]) -> None:
     assert form_faults(whole) or whole == {"type": "object"}
+
+
+SHOWN = [
+    {
+        "type": "string",
+        "title": "T",
+        "description": "D",
+        "minLength": 3,
+        "maxLength": 50,
+        "format": "email",
+        "default": "a@b.c",
+    },
+    {"type": "number", "minimum": 0, "maximum": 100, "default": 50},
+    {"type": "integer"},
+    {"type": "boolean", "default": False},
+    {"type": "string", "enum": ["a", "b"], "default": "a"},
+    {"type": "string", "enum": ["a"], "enumNames": ["A"]},
+    {"type": "string", "oneOf": [{"const": "#F00", "title": "Red"}]},
+    {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "string", "enum": ["a"]}, "default": ["a"]},
+    {"type": "array", "items": {"anyOf": [{"const": "a", "title": "A"}]}},
+]
+
+
+@pytest.mark.parametrize("field", SHOWN)
+def test_what_the_specification_shows_is_allowed(field: Any) -> None:
+    assert form_faults({"type": "object", "properties": {"x": field}, "required": ["x"]}) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "pointer", "hint"),
+    [
+        ({"type": "integer", "enum": [1, 2]}, ("enum",), "type: string, enum"),
+        ({"type": "object", "properties": {}}, (), "Make each of its members a field"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, ("anyOf",), "leave it out of required"),
+        ({"type": ["string", "null"]}, ("type",), "leave it out of required"),
+        ({"type": "null"}, ("type",), "string"),
+        ({"type": "string", "pattern": "^a$"}, ("pattern",), "assert"),
+        ({"type": "string", "format": "ipv4"}, ("format",), "email, uri, date, date-time"),
+        ({"type": "string", "enum": ["a", 1]}, ("enum", 1), "Quote"),
+        ({"type": "string", "oneOf": [{"const": "a"}]}, ("oneOf", 0), "title"),
+        ({"type": "string", "writeOnly": True}, ("writeOnly",), "url"),
+        ({"type": "integer", "exclusiveMinimum": 0}, ("exclusiveMinimum",), "minimum"),
+        ({"type": "array", "items": {"type": "object"}}, ("items",), "enum"),
+        ({"type": "array"}, (), "enum"),
+        ({"type": "array", "items": {"type": "string", "enum": [1]}}, ("items", "enum", 0), "Quote"),
+        ({"$ref": "#/$defs/x"}, ("$ref",), "Write the field out"),
+        ({"enum": ["a"]}, ("enum",), "type: string"),
+        (True, (), "type: string"),
+    ],
+)
+def test_E10_each_fault_has_the_allowed_alternative(field: Any, pointer: tuple[str | int, ...], hint: str) -> None:
+    (fault,) = form_faults({"type": "object", "properties": {"x": field}})
+    assert fault.code == "bad-form-field"
+    assert fault.pointer == ("properties", "x", *pointer)
+    assert hint in fault.hint
+
+
+def test_the_form_itself() -> None:
+    (fault,) = form_faults({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["b"]})
+    assert fault.pointer == ("required", 0)
+    assert [f.pointer for f in form_faults({"type": "array"})] == [()]
+    assert [f.pointer for f in form_faults({"type": "object"})] == [()]
+    (fault,) = form_faults({"type": "object", "properties": {}, "additionalProperties": False})
+    assert fault.pointer == ("additionalProperties",)

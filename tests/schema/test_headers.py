@@ -58,3 +58,60 @@ def test_only_properties_lead_to_one(word: str) -> None:
     held = {"$defs": {"x": inner}, "if": inner, "allOf": [inner], "additionalProperties": inner}[word]
     with pytest.raises(SchemaFault):
         header_parameters({"type": "object", word: held})
+
+
+def head(name: Any = "Region", **more: Any) -> dict[str, Any]:
+    return {"type": "string", "x-mcp-header": name, **more}
+
+
+def test_parameters_are_found_where_properties_lead() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "region": head(),
+            "deep": {
+                "type": "object",
+                "properties": {"n": head("N-1", type="integer"), "b": head("B", type="boolean")},
+            },
+            "x-mcp-header": {"type": "string"},
+            "plain": {"type": "string", "default": {"x-mcp-header": "no annotation"}},
+        },
+    }
+    assert header_parameters(schema) == (
+        HeaderParameter(("region",), "Region", "string"),
+        HeaderParameter(("deep", "n"), "N-1", "integer"),
+        HeaderParameter(("deep", "b"), "B", "boolean"),
+    )
+    assert header_parameters(True) == ()
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        ({"properties": {"a": head("")}}, ("properties", "a")),
+        ({"properties": {"a": head("a b")}}, ("properties", "a")),
+        ({"properties": {"a": head("a\r\nb")}}, ("properties", "a")),
+        ({"properties": {"a": head("a\n")}}, ("properties", "a")),
+        ({"properties": {"a": head("é")}}, ("properties", "a")),
+        ({"properties": {"a": head(3)}}, ("properties", "a")),
+        ({"properties": {"a": head(type="number")}}, ("properties", "a")),
+        ({"properties": {"a": head(type=["string", "null"])}}, ("properties", "a")),
+        ({"properties": {"a": {"x-mcp-header": "A"}}}, ("properties", "a")),
+        ({"properties": {"a": head(), "b": head("REGION")}}, ("properties", "b")),
+        ({"properties": {"a": {"items": head()}}}, ("properties", "a", "items")),
+        (
+            {"properties": {"a": {"items": {"properties": {"b": head()}}}}},
+            ("properties", "a", "items", "properties", "b"),
+        ),
+        ({"anyOf": [{"properties": {"a": head()}}]}, ("anyOf", 0, "properties", "a")),
+        ({"if": {"properties": {"a": head()}}}, ("if", "properties", "a")),
+        ({"$defs": {"a": head()}}, ("$defs", "a")),
+        ({"patternProperties": {"a": head()}}, ("patternProperties", "a")),
+        (head(), ()),
+        ({"properties": {"a": head(writeOnly=True)}}, ("properties", "a")),
+    ],
+)
+def test_what_clients_refuse_is_a_fault(schema: Any, pointer: tuple[str | int, ...]) -> None:
+    with pytest.raises(SchemaFault) as fault:
+        header_parameters(schema)
+    assert (fault.value.code, fault.value.pointer) == ("bad-header-parameter", (*pointer, "x-mcp-header"))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mcpdecl.diagnostics import CODES
-from mcpdecl.schema import SchemaFault, compile_schema, read_faults
+from mcpdecl.schema import SchemaFault, compile_schema, read_faults, served
 
 
 def found(schema: Any) -> list[tuple[str, tuple[str | int, ...]]]:
@@ -85,3 +87,222 @@ def test_anchors_and_ids_of_the_schema_itself_are_no_other_place() -> None:
     }
     assert found(schema) == []
     assert not compile_schema(schema).valid({"x": 1})
+
+
+def codes(schema: Any, **more: Any) -> list[tuple[str, tuple[str | int, ...]]]:
+    return [(f.code, f.pointer) for f in read_faults(schema, **more)]
+
+
+def nested(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(depth):
+        schema = {"items": schema}
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "code", "pointer", "told", "hint"),
+    [
+        ({"type": "strng"}, "invalid-schema", ("type",), "'strng'", "string"),
+        ({"properties": {"a": {"type": "int"}}}, "invalid-schema", ("properties", "a", "type"), "'int'", "integer"),
+        (
+            {"properties": {"a": {"required": True}}},
+            "invalid-schema",
+            ("properties", "a", "required"),
+            "list",
+            "beside",
+        ),
+        ({"properties": []}, "invalid-schema", ("properties",), "properties must be an object", ""),
+        ({"minimum": "1"}, "invalid-schema", ("minimum",), "minimum must be a number", ""),
+        ({"required": ["a", "a"]}, "invalid-schema", ("required",), "twice", ""),
+        ({"pattern": "("}, "invalid-schema", ("pattern",), "pattern", "lookaround"),
+        ({"pattern": "(?=a)^$"}, "invalid-schema", ("pattern",), "pattern", "lookaround"),
+        ({"pattern": "^(x{1000}){1000}$"}, "invalid-schema", ("pattern",), "pattern", ""),
+        ([], "invalid-schema", (), "mapping", ""),
+        (None, "invalid-schema", (), "mapping", ""),
+        ({"properties": {1: {}}}, "invalid-schema", ("properties",), "quote", ""),
+        ({"title": "\ud800"}, "invalid-schema", (), "JSON", ""),
+        (nested(70), "invalid-schema", ("items",) * 8, "deep", ""),
+        (nested(5000), "invalid-schema", ("items",) * 8, "deep", ""),
+        ({"enum": list(range(200_000))}, "invalid-schema", (), "100000 values", ""),
+        ({"allOf": [{}] * 20_000}, "invalid-schema", (), "10000 schemas", ""),
+        ({"$schema": "http://x.test/s"}, "unknown-dialect", ("$schema",), "http://x.test/s", "2020-12"),
+        ({"$schema": 3}, "unknown-dialect", ("$schema",), "3", ""),
+        (
+            {"$defs": {"a": {"$id": "http://a.test/", "$schema": "http://x.test"}}},
+            "unknown-dialect",
+            ("$defs", "a", "$schema"),
+            "x.test",
+            "",
+        ),
+        ({"$ref": "https://x.test/a.json"}, "remote-ref", ("$ref",), "https://x.test/a.json", "$defs"),
+        ({"items": {"$ref": "other.json"}}, "remote-ref", ("items", "$ref"), "other.json", "$defs"),
+        ({"items": {"$ref": "file:///etc/passwd"}}, "remote-ref", ("items", "$ref"), "file:///etc/passwd", ""),
+        ({"$defs": {"unused": {"$ref": "http://x.test/"}}}, "remote-ref", ("$defs", "unused", "$ref"), "x.test", ""),
+        ({"$ref": "#/$defs/nam", "$defs": {"name": {}}}, "invalid-schema", ("$ref",), "#/$defs/nam", "#/$defs/name"),
+        ({"$ref": "#nowhere"}, "invalid-schema", ("$ref",), "nowhere", ""),
+        (
+            {"properties": {"a": {"type": "integer", "default": "x"}}},
+            "bad-default",
+            ("properties", "a", "default"),
+            "must be an integer",
+            "",
+        ),
+        (
+            {"properties": {"a": {"type": "string", "default": None}}},
+            "bad-default",
+            ("properties", "a", "default"),
+            "a string",
+            "Leave default out",
+        ),
+        (
+            {"properties": {"a b": {"$ref": "#/$defs/x", "default": 0}}, "$defs": {"x": {"minimum": 1}}},
+            "bad-default",
+            ("properties", "a b", "default"),
+            "at least 1",
+            "",
+        ),
+        (
+            {"default": {"n": 0}, "properties": {"n": {"minimum": 1}}},
+            "bad-default",
+            ("default",),
+            "n: must be at least 1",
+            "",
+        ),
+    ],
+)
+def test_faults(schema: Any, code: str, pointer: tuple[str | int, ...], told: str, hint: str) -> None:
+    fault = next(f for f in read_faults(schema) if CODES[f.code].severity == "error")
+    assert (fault.code, fault.pointer) == (code, pointer)
+    assert told in fault.message and hint in fault.hint
+    with pytest.raises(SchemaFault) as raised:
+        compile_schema(schema)
+    assert (raised.value.code, raised.value.pointer) == (code, pointer)
+
+
+def test_faults_are_told_in_the_order_of_the_document() -> None:
+    schema = {
+        "properties": {"a": {"type": "str"}, "b": {"minimum": "x"}, "c": {"$ref": "http://x.test/"}, "d": {"typ": 1}}
+    }
+    assert codes(schema) == [
+        ("invalid-schema", ("properties", "a", "type")),
+        ("invalid-schema", ("properties", "b", "minimum")),
+        ("remote-ref", ("properties", "c", "$ref")),
+        ("unknown-keyword", ("properties", "d", "typ")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "code", "pointer", "hint"),
+    [
+        ({"properties": {"f": {}}, "requird": ["f"]}, "unknown-keyword", ("requird",), "required"),
+        ({"items": {"nullable": True}}, "unknown-keyword", ("items", "nullable"), "x-"),
+        ({"format": "datetime"}, "unknown-format", ("format",), "date-time"),
+        ({"format": "colour"}, "unknown-format", ("format",), "date-time"),
+        (
+            {"$schema": "http://json-schema.org/draft-07/schema#", "format": "uuid"},
+            "unknown-format",
+            ("format",),
+            "uuid",
+        ),
+        ({"properties": {"Straße nr.": {}}}, "bad-property-name", ("properties", "Straße nr."), "title"),
+        ({"properties": {"a" * 65: {}}}, "bad-property-name", ("properties", "a" * 65), "64"),
+    ],
+)
+def test_warnings(schema: Any, code: str, pointer: tuple[str | int, ...], hint: str) -> None:
+    (warning,) = read_faults(schema)
+    assert (warning.code, warning.pointer) == (code, pointer)
+    assert hint in warning.hint and CODES[code].severity == "warning"
+    compile_schema(schema)
+
+
+def test_J12_names_matter_only_where_clients_send_them() -> None:
+    schema = {"properties": {"Straße": {}}}
+    assert codes(schema) and not codes(schema, role="output")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {},
+        {"properties": {"typ": {"within": "docs", "complete": {}, "writeOnly": True}}, "x-own": {"typ": 1}},
+        {"enum": [{"typ": 1, "$ref": "http://x.test/"}], "default": {"typ": 1, "$ref": 3}, "examples": [{"type": "x"}]}
+        | {"enum": [{"typ": 1, "$ref": 3}]},
+        {
+            "$id": "http://a.test/s",
+            "$defs": {"b": {"$id": "b"}},
+            "items": {"$ref": "b"},
+            "contains": {"$ref": "http://a.test/b"},
+        },
+        {"$ref": "https://json-schema.org/draft/2020-12/schema"},
+        {
+            "$anchor": "a",
+            "items": {"$ref": "#a"},
+            "contains": {"$ref": "#/items"},
+            "not": {"$ref": "#/$defs/x~1y"},
+            "$defs": {"x/y": {}},
+        },
+        {"$dynamicAnchor": "n", "items": {"$dynamicRef": "#n"}},
+        {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "definitions": {"a": {}},
+            "items": {"$ref": "#/definitions/a"},
+        },
+        {"$schema": "http://json-schema.org/draft-04/schema", "id": "http://a.test/", "dependencies": {"a": ["b"]}},
+        nested(60),
+    ],
+)
+def test_what_is_in_order(schema: Any) -> None:
+    assert codes(schema) == []
+    compile_schema(schema)
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "properties", "items", "$ref", "anyOf", "default", "required", "format", "$schema", "a"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(ANY)
+def test_any_data_is_a_schema_or_has_a_fault(data: Any) -> None:
+    errors = [f for f in read_faults(data) if CODES[f.code].severity == "error"]
+    if errors:
+        with pytest.raises(SchemaFault):
+            compile_schema(data)
+    else:
+        compile_schema(data).violations({"a": 1})
+    for fault in errors:
+        at = data
+        for step in fault.pointer:
+            at = at[step]
+
+
+def test_served_leaves_out_our_own_words() -> None:
+    written = {
+        "type": "object",
+        "properties": {
+            "within": {"type": "string", "within": "docs", "writeOnly": True},
+            "complete": {"items": {"anyOf": [{"within": "x", "type": "string"}]}, "complete": {"command": ["ls"]}},
+        },
+        "default": {"within": "data"},
+    }
+    assert served(written) == {
+        "type": "object",
+        "properties": {
+            "within": {"type": "string", "writeOnly": True},
+            "complete": {"items": {"anyOf": [{"type": "string"}]}},
+        },
+        "default": {"within": "data"},
+    }
+    assert served(True) is True
