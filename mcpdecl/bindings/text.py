@@ -242,9 +242,7 @@ def _shape(block: Fields, site: Site) -> Shape | None:
 
 def _bound(block: Fields, site: Site) -> Binding | None:
     if "link" in block:
-        link = block["link"]
-        written = {"uri": link, "name": link} if isinstance(link, str) else {"name": link.get("uri", ""), **link}
-        return _fixed({"type": "resource_link", **written}, site.at("link"))
+        return _link(block["link"], site.at("link"))
     if "image" in block:
         return _binary("image", block["image"], site.at("image"))
     if "audio" in block:
@@ -252,6 +250,16 @@ def _bound(block: Fields, site: Site) -> Binding | None:
     if "resource" in block:
         return _resource(block["resource"], site.at("resource"))
     return site.bind(block)
+
+
+def _link(written: Any, site: Site) -> Binding | None:
+    """A link; its name is its URI where none is written."""
+    judged = site.tree(written)
+    if judged is None:
+        return None
+    link = {"uri": written, "name": written} if isinstance(written, str) else {"name": written.get("uri", ""), **written}
+    whole = site.templates.tree({"type": "resource_link", **link})
+    return Fixed(whole, judged.reads)
 
 
 def _resource(written: Any, site: Site) -> Binding | None:

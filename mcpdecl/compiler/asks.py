@@ -131,7 +131,7 @@ def _elicitation(draft: Draft, path: Path, value: Any, whole: Mapping[str, Any])
     own = draft.schema(path, "fields", "requestedSchema", closed=False)
     if own is not None:
         judge_form(draft, own)
-        good = site.tree(own.data, *_where(whole)) is not None and good
+        good = draft.templates_of(own) and good
     if form is not None:
         message = form.fields.get("message") if message is None else message
         url = form.fields.get("url") if url is None and own is None else url
