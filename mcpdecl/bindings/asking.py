@@ -32,7 +32,9 @@ class Declined(Exception):
 def form(message: str, fields: Mapping[str, Any] | None, schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """An elicitation in form mode (spec: client/elicitation#form-mode-elicitation-requests)."""
     requested = schema if schema is not None else properties_from_short(fields or {}, closed=False)[0]
-    return _elicit({"mode": "form", "message": message, "requestedSchema": {"properties": {}, **requested}})
+    return _elicit(
+        {"mode": "form", "message": message, "requestedSchema": {"type": "object", "properties": {}, **requested}}
+    )
 
 
 def url(message: str, address: str) -> Mapping[str, Any]:

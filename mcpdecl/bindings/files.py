@@ -32,12 +32,15 @@ class File:
     async def run(self, scope: Scope, call: Call) -> Outcome:
         """Read the bytes as they are now."""
         limit = call.limits.max_output
-        return await call.in_thread(lambda: read(self.path, limit))
+        return await call.in_thread(lambda: read(self.path, limit, call.root))
 
 
-def read(path: Path, limit: int) -> Outcome:
-    """Read a regular file of at most ``limit`` bytes."""
+def read(path: Path, limit: int, root: Path) -> Outcome:
+    """Read a regular file of at most ``limit`` bytes that lies inside the root now, whatever it was at load."""
     try:
+        path = path.resolve(strict=True)
+        if not path.is_relative_to(root.resolve()):
+            return Missing()
         # spec: server/resources#security-considerations; a fifo or a device would hold the thread for ever
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -159,14 +159,15 @@ class Modules:
 
     def _owns(self, module: ModuleType | None) -> bool:
         """Whether a module is a file of the root. mcpdecl itself never is, where its own checkout is the root."""
+        if getattr(module, "__name__", "").partition(".")[0] == "mcpdecl":
+            return False
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or getattr(module, "__name__", "").partition(".")[0] == "mcpdecl":
-            return False
-        try:
-            inside = Path(file).relative_to(self.root)
-        except ValueError:
-            return False
-        return not FOREIGN & set(inside.parts)
+        # A folder without __init__.py has no file; left behind, it would give one generation's modules to another.
+        places = [file] if isinstance(file, str) else [str(place) for place in getattr(module, "__path__", ())]
+        return bool(places) and all(self._holds(Path(place)) for place in places)
+
+    def _holds(self, place: Path) -> bool:
+        return place.is_relative_to(self.root) and not FOREIGN & set(place.relative_to(self.root).parts)
 
     def _check_clash(self, name: str) -> None:
         """A file of the root that another module hides would never be imported; say so instead."""

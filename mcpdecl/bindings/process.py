@@ -6,6 +6,7 @@ processes is ended. Does not know: shells, timeouts (the task is cancelled) or h
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,11 +23,12 @@ from mcpdecl.templates import ABSENT, Reads, Scope, Template, Tree
 # What a program needs to find its way; everything else (tokens above all) is passed by `env` or not at all.
 PASSED_ON = ("PATH", "HOME", "LANG", "LANGUAGE", "TMPDIR", "TZ", "USER", "LOGNAME", "SHELL", "SYSTEMROOT")
 TAIL = 2_000
+LONE = re.compile(r"\{\{ *(\w+) *\}\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """``command: [words]`` with what stands beside it."""
+    """``command: [words]`` with what stands beside it. ``roams`` says that ``cwd`` may lie outside the root."""
 
     program: str
     words: tuple[Word, ...]
@@ -37,6 +39,7 @@ class Command:
     watch: Watch | None
     passed: Mapping[str, str]
     reads: Reads
+    roams: bool = True
     pure: bool = False
 
     def render(self, scope: Scope) -> Outcome:
@@ -67,6 +70,8 @@ class Command:
         folder = root / self.cwd.text(scope)
         if not folder.is_dir():
             raise Refusal("cwd: there is no such folder")
+        if not self.roams and not folder.resolve().is_relative_to(root.resolve()):
+            raise Refusal("cwd: must be inside the root folder")
         return folder
 
     def _environment(self, scope: Scope) -> dict[str, str]:
@@ -111,7 +116,7 @@ def bind(fields: Fields, site: Site) -> Command | None:
     program = _program(words[0] if words else None, site)
     compiled = compile_words(words[1:], site)
     cwd = site.template(fields["cwd"], "cwd") if "cwd" in fields else None
-    env = site.tree(_unnull(fields["env"]), "env") if "env" in fields else None
+    env = _env(fields["env"], site) if "env" in fields else None
     stdin = site.tree(fields["stdin"], "stdin") if "stdin" in fields else None
     exits = _exits(fields.get("exitCodes") or {}, site)
     watch = compile_watch(fields["progress"], site) if "progress" in fields else None
@@ -123,7 +128,15 @@ def bind(fields: Fields, site: Site) -> Command | None:
     passed = {n: v for n, v in site.environ.items() if n in PASSED_ON or n.startswith("LC_")}
     reads = joined(*compiled, cwd, env, stdin, *(text for _, text in exits.values()))
     reads -= {read for read in reads if read[0] == "result"}
-    return Command(program, compiled, cwd, env, stdin, exits, watch, passed, reads)
+    return Command(program, compiled, cwd, env, stdin, exits, watch, passed, reads, cwd is None or _roams(cwd, site))
+
+
+def _roams(cwd: Template, site: Site) -> bool:
+    """Whether a working folder may lie outside the root: one that the manifest or the environment names, or an
+    argument that ``within`` holds in its folder already. What else a caller has a say in may not."""
+    lone = LONE.fullmatch(cwd.source)
+    schema = site.arguments.get(lone[1]) if lone else None
+    return (isinstance(schema, Mapping) and "within" in schema) or all(read[0] == "env" for read in cwd.reads)
 
 
 def _program(word: Any, site: Site) -> str | None:
@@ -151,9 +164,13 @@ def _found(word: str, site: Site) -> str:
     return word
 
 
-def _unnull(env: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``NAME: null`` leaves a variable out, as in Compose."""
-    return {name: value for name, value in env.items() if value is not None}
+def _env(written: Mapping[str, Any], site: Site) -> Tree | None:
+    """Compile ``env``. ``NAME: null`` leaves a variable out, as in Compose."""
+    bad = [name for name in written if not name or "=" in name or "\0" in name]
+    for name in bad:
+        site.report("bad-command", f"{name!r} cannot be the name of an environment variable.", "env", name)
+    tree = site.tree({name: value for name, value in written.items() if value is not None}, "env")
+    return None if bad else tree
 
 
 def _exits(written: Mapping[str, Any], site: Site) -> dict[int, tuple[bool, Template]] | None:

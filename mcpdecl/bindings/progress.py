@@ -6,6 +6,7 @@ Knows: how lines become progress. Does not know: who is told, or how often.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mcpdecl.bindings.running import Watcher
@@ -22,23 +23,26 @@ class Watch:
 
     pattern: re.Pattern[str] | None
 
-    def of(self, call: Call) -> Watcher:
-        """What is fed the output of one call."""
-        rest = b""
+    def of(self, call: Call) -> Callable[[], Watcher]:
+        """Makes what is fed one pipe of a call. Each puts its own lines together; all are counted together."""
         count = 0
 
-        def feed(data: bytes) -> None:
-            nonlocal rest, count
-            *lines, rest = re.split(rb"[\r\n]+", rest + data)
-            rest = rest[-LONGEST:]
-            for line in lines:
-                text = line[-LONGEST:].decode("utf-8", "replace")
-                if not text.strip():
-                    continue
-                count += 1
-                self._tell(call, text, count)
+        def watcher() -> Watcher:
+            rest = b""
 
-        return feed
+            def feed(data: bytes) -> None:
+                nonlocal rest, count
+                *lines, rest = re.split(rb"[\r\n]+", rest + data)
+                rest = rest[-LONGEST:]
+                for line in lines:
+                    text = line[-LONGEST:].decode("utf-8", "replace")
+                    if text.strip():
+                        count += 1
+                        self._tell(call, text, count)
+
+            return feed
+
+        return watcher
 
     def _tell(self, call: Call, line: str, count: int) -> None:
         if self.pattern is None:
@@ -57,7 +61,8 @@ def compile_watch(written: str, site: Site) -> Watch | None:
     if written == "lines":
         return Watch(None)
     try:
-        pattern = re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", written))
+        # ECMA-262 writes (?<name>…), Python (?P<name>…); an escaped parenthesis opens no group.
+        pattern = re.compile(re.sub(r"(\\.)|\(\?<(?![=!])", lambda found: found[1] or "(?P<", written, flags=re.DOTALL))
     except re.error as error:
         site.report("bad-pattern", f"This is no regular expression: {error}.", "progress")
         return None

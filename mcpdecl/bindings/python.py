@@ -6,12 +6,12 @@ replaced, or how a value becomes content.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcpdecl.bindings import asking
 from mcpdecl.bindings.asking import Declined, Suspended
@@ -28,6 +28,14 @@ class ToolError(Exception):
 
 class NotFound(Exception):
     """Raise it where what was named is not there."""
+
+
+class Progress(NamedTuple):
+    """A generator may yield it to tell how far it is, as it may yield a number or such a tuple."""
+
+    progress: float
+    total: float | None = None
+    message: str | None = None
 
 
 class Context:
@@ -79,9 +87,10 @@ class Context:
         fields: Mapping[str, Any] | None = None,
         schema: Mapping[str, Any] | None = None,
         url: str | None = None,
+        optional: bool = False,
     ) -> Any:
         """Ask the user; see ``ask_now``."""
-        return self.ask_now(key, message, fields=fields, schema=schema, url=url)
+        return self.ask_now(key, message, fields=fields, schema=schema, url=url, optional=optional)
 
     def ask_now(
         self,
@@ -91,15 +100,21 @@ class Context:
         fields: Mapping[str, Any] | None = None,
         schema: Mapping[str, Any] | None = None,
         url: str | None = None,
+        optional: bool = False,
     ) -> Any:
         """Ask the user: a yes or no, a form (``fields`` in short form or ``schema``), or to visit ``url``.
 
         Returns the form's content, or True. The first time, the callable ends here; it is run again **from the top**
         when the answer is there, so nothing before a question may have effects that must not be repeated. Raises
-        Declined.
+        Declined for a no, unless it is ``optional``: then that is None.
         """
         question = asking.url(message, url) if url is not None else asking.form(message, fields, schema)
-        return self._answer(key, question)
+        try:
+            return self._answer(key, question)
+        except Declined:
+            if optional:
+                return None
+            raise
 
     async def sample(self, key: str, messages: Sequence[Mapping[str, Any]], max_tokens: int, **more: Any) -> Any:
         """Ask the client's model; returns its CreateMessageResult. Run again from the top, as with ``ask``."""
@@ -119,13 +134,14 @@ class Context:
 class Python:
     """``python: module:callable``.
 
-    ``takes`` are the parameters that arguments are passed by (None: all of them), ``needs`` those without a default,
-    ``context`` the one that gets a Context. ``function`` is None where nothing was resolved.
+    ``takes`` are the declared arguments that are passed, ``needs`` the parameters without a default, ``context`` the
+    one that gets a Context. ``function`` is None where nothing was resolved. What an open schema lets in besides is
+    never passed: a caller must not reach a parameter that the manifest does not declare.
     """
 
     name: str
     function: Callable[..., Any] | None
-    takes: frozenset[str] | None
+    takes: frozenset[str]
     needs: frozenset[str]
     context: str | None
     reads: Reads = frozenset()
@@ -150,30 +166,31 @@ class Python:
 
     def _arguments(self, scope: Scope, call: Call) -> dict[str, Any]:
         given: Mapping[str, Any] = scope["arguments"]
-        passed = {
-            name: value
-            for name, value in given.items()
-            if value is not ABSENT and (name in self.takes if self.takes is not None else True)
-        }
+        passed = {name: value for name, value in given.items() if value is not ABSENT and name in self.takes}
         passed |= dict.fromkeys(self.needs - passed.keys())
         if self.context is not None:
             passed[self.context] = Context(call)
         return passed
 
     async def _value(self, function: Callable[..., Any], passed: dict[str, Any], call: Call) -> Any:
-        if _is_async(function):
-            made = function(**passed)
-            return await _drained_async(made, call) if hasattr(made, "__anext__") else await made
-        return await call.in_thread(lambda: _called(function, passed, call))
+        made = (
+            function(**passed) if _is_async(function) else await call.in_thread(lambda: _called(function, passed, call))
+        )
+        # What a plain function returned may still have to run: a decorator seldom says that it wraps an async one.
+        if inspect.isawaitable(made):
+            made = await made
+        if inspect.isasyncgen(made):
+            return await _drained_async(made, call)
+        return await call.in_thread(lambda: _drained(made, call)) if inspect.isgenerator(made) else made
 
 
 def _called(function: Callable[..., Any], passed: dict[str, Any], call: Call) -> Any:
-    """Run a plain function to its value, in a thread."""
+    """Run a plain function, in a thread, and what it yields, if it yields."""
     made = function(**passed)
-    if not inspect.isgenerator(made):
-        if inspect.isawaitable(made):
-            return asyncio.run(_awaited(made))  # a plain function that returns a coroutine, such as a partial
-        return made
+    return _drained(made, call) if inspect.isgenerator(made) else made
+
+
+def _drained(made: Any, call: Call) -> Any:
     last: Any = None
     try:
         while not call.cancelled():
@@ -185,10 +202,6 @@ def _called(function: Callable[..., Any], passed: dict[str, Any], call: Call) ->
     finally:
         made.close()
     return last
-
-
-async def _awaited(made: Any) -> Any:
-    return await made
 
 
 async def _drained_async(made: Any, call: Call) -> Any:
@@ -204,20 +217,23 @@ async def _drained_async(made: Any, call: Call) -> Any:
 
 def _progress(item: Any, call: Call) -> bool:
     """Tell a yielded number, or (progress, total) with an optional message, as progress; all else is a value."""
-    if isinstance(item, int | float) and not isinstance(item, bool):
-        call.progress(item)
-        return True
-    if isinstance(item, tuple) and 2 <= len(item) <= 3 and isinstance(item[0], int | float):
-        call.progress(*item)
-        return True
-    return False
+    told = item if isinstance(item, tuple) and 2 <= len(item) <= 3 else (item,)
+    progress, total, message = (*told, None, None)[:3]
+    if not _is_number(progress) or not (total is None or _is_number(total)) or not isinstance(message, str | None):
+        return False
+    call.progress(progress, total, message)
+    return True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def bind(fields: Fields, site: Site) -> Python | None:
     """Bind ``python``: import the callable and hold its parameters against the declared arguments."""
     name = fields["python"]
     if not site.resolve:
-        return Python(name, None, None, frozenset(), None)
+        return Python(name, None, frozenset(), frozenset(), None)
     try:
         function = site.modules.resolve(name)
     except Unresolved as fault:
@@ -227,10 +243,11 @@ def bind(fields: Fields, site: Site) -> Python | None:
 
 
 def _fitted(name: str, function: Callable[..., Any], site: Site) -> Python | None:
+    takes = frozenset(site.arguments)
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return Python(name, function, None, frozenset(), None)  # built in without a signature: taken at its word
+        return Python(name, function, takes, frozenset(), None)  # built in without a signature: taken at its word
     parameters = signature.parameters
     context = _context(function, parameters)
     takes_all = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -253,7 +270,7 @@ def _fitted(name: str, function: Callable[..., Any], site: Site) -> Python | Non
         good = False
     if not good:
         return None
-    return Python(name, function, None if takes_all else frozenset(named), frozenset(needs), context)
+    return Python(name, function, takes, frozenset(needs), context)
 
 
 def _context(function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter]) -> str | None:
@@ -264,7 +281,8 @@ def _context(function: Callable[..., Any], parameters: Mapping[str, inspect.Para
         hints = {}
     for name, parameter in parameters.items():
         hint = hints.get(name, parameter.annotation)
-        if hint is Context or (isinstance(hint, str) and hint.rpartition(".")[2] == "Context"):
+        # Text is what could not be evaluated, such as a name that is imported for type checkers only.
+        if re.search(r"\bContext\b", hint) if isinstance(hint, str) else Context in (hint, *typing.get_args(hint)):
             return name
     return None
 

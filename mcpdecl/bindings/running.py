@@ -6,19 +6,22 @@ Knows: pipes, process groups, exit codes and signals. Does not know: what is run
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 CHUNK = 65_536
-# How long output may still come after the program itself has ended (S07), and between SIGTERM and SIGKILL.
+# How long output may still come after the program itself has ended (S07), and between SIGTERM and SIGKILL. The latter
+# must be well below what a server that ends gives to cancelled calls, or what ignores SIGTERM outlives the server.
 DRAIN = 0.5
-GRACE = 2.0
+GRACE = 1.0
 
 Watcher = Callable[[bytes], None]
 
@@ -64,8 +67,20 @@ class _Sink:
     @property
     def value(self) -> bytes:
         data = b"".join(self.parts)
-        over = self.size - self.limit
-        return data + f"\n[{over} bytes more were cut off]\n".encode() if over > 0 else data
+        if self.size <= self.limit:
+            return data
+        kept = _whole_characters(data)
+        return kept + f"\n[{self.size - len(kept)} bytes more were cut off]\n".encode()
+
+
+def _whole_characters(data: bytes) -> bytes:
+    """Text without the half of a character that a cut has left at its end, which would make it no text at all."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        decoder.decode(data)
+    except UnicodeDecodeError:
+        return data
+    return data[: len(data) - len(decoder.getstate()[0])]
 
 
 async def spawn(
@@ -75,14 +90,16 @@ async def spawn(
     env: Mapping[str, str],
     stdin: bytes | None,
     limit: int,
-    watcher: Watcher | None,
+    watcher: Callable[[], Watcher] | None,
 ) -> Ended:
     """Run a program to its end. Cancelling the task ends its process group first. Raises Refusal if it cannot start.
+
+    ``watcher`` is asked for one watcher a pipe, since the pieces of two pipes never make one line.
 
     Not by the loop's own subprocesses: uvloop's are several times slower to start, and its child watcher is global.
     """
     process = _start(argv, cwd, env, stdin is not None)
-    out, err = _Sink(limit, watcher), _Sink(limit, watcher)
+    out, err = (_Sink(limit, watcher() if watcher is not None else None) for _ in range(2))
     loop = asyncio.get_running_loop()
     closers: list[Callable[[], None]] = []
     try:
@@ -186,10 +203,11 @@ async def _exit(
     loop: asyncio.AbstractEventLoop, process: subprocess.Popen[bytes], closers: list[Callable[[], None]]
 ) -> None:
     """Wait until the program itself has ended."""
-    if not hasattr(os, "pidfd_open"):
+    try:
+        fd = os.pidfd_open(process.pid)
+    except (AttributeError, OSError):  # not Linux, an old kernel, or a sandbox that does not let it through
         await loop.run_in_executor(None, process.wait)
         return
-    fd = os.pidfd_open(process.pid)
     done: asyncio.Future[None] = loop.create_future()
 
     def ended() -> None:
@@ -212,7 +230,8 @@ async def _end(process: subprocess.Popen[bytes]) -> None:
     try:
         if not _signal(process, signal.SIGTERM) and process.poll() is not None:
             return
-        for _ in range(int(GRACE / 0.02)):
+        deadline = time.monotonic() + GRACE
+        while time.monotonic() < deadline:
             if process.poll() is not None and not _signal(process, 0):
                 return
             await asyncio.sleep(0.02)

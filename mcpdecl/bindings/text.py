@@ -10,10 +10,11 @@ import base64
 import binascii
 import mimetypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from mcpdecl.bindings.files import named
+from mcpdecl.bindings.files import named, read
 from mcpdecl.bindings.site import Fields, Site, joined
 from mcpdecl.catalogue import Binding, Call, Failure, Outcome, Value
 from mcpdecl.content import Block, Blocks, ContentFault, Contents, Messages, Shape, binary_block
@@ -44,15 +45,21 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A block whose wire form is data with templates (link, inline resource, image, audio)."""
+    """A block whose wire form is data with templates (link, inline resource, image, audio).
+
+    ``held`` is what the resource of the block holds besides, as it is: the text of a file is no template.
+    """
 
     block: Tree
     reads: Reads
     pure: bool = True
+    held: Fields = field(default_factory=lambda: MappingProxyType({}))
 
     def render(self, scope: Scope) -> Outcome:
         """Render; a block that lost what it needs falls away."""
         block = self.block.value(scope)
+        if self.held and "resource" in block:
+            block = {**block, "resource": {**block["resource"], **self.held}}
         return Value(Blocks(() if block is ABSENT or not _whole(block) else (block,)))
 
     async def run(self, scope: Scope, call: Call) -> Outcome:
@@ -257,7 +264,9 @@ def _link(written: Any, site: Site) -> Binding | None:
     judged = site.tree(written)
     if judged is None:
         return None
-    link = {"uri": written, "name": written} if isinstance(written, str) else {"name": written.get("uri", ""), **written}
+    link = (
+        {"uri": written, "name": written} if isinstance(written, str) else {"name": written.get("uri", ""), **written}
+    )
     whole = site.templates.tree({"type": "resource_link", **link})
     return Fixed(whole, judged.reads)
 
@@ -266,17 +275,43 @@ def _resource(written: Any, site: Site) -> Binding | None:
     if isinstance(written, str):
         uri = site.template(written)
         return None if uri is None else Embedded(uri, uri.reads)
+    if not _has(written, "resource", ("uri",), site):
+        return None
     if SOURCES & written.keys():
         return _inline("resource", written, site)
-    if "file" not in written:
-        return _fixed({"type": "resource", "resource": dict(written)}, site, below="resource")
-    rest = {key: value for key, value in written.items() if key != "file"}
-    data = _loaded(written["file"], site, "file")
-    if data is None:
+    if not _has(written, "resource", ("text", "blob", "data", "file", *sorted(SOURCES)), site):
         return None
-    mime = rest.get("mimeType") or _mime(written["file"]) or "application/octet-stream"
-    contents = Shape().contents("", mime, data).items[0]
-    return _fixed({"type": "resource", "resource": {**contents, **rest, "mimeType": mime}}, site, below="resource")
+    rest = {key: value for key, value in written.items() if key not in ("file", "blob", "data")}
+    if "text" in rest:
+        return _fixed({"type": "resource", "resource": rest}, site, below="resource")
+    if "file" not in written:
+        base = _base64(written, site)
+        # Some clients cannot show bytes whose type they are not told.
+        rest = {"mimeType": "application/octet-stream", **rest}
+        held: Fields | None = None if base is None else {"blob": base}
+    else:
+        data = _loaded(written["file"], site, "file")
+        rest["mimeType"] = rest.get("mimeType") or _mime(written["file"]) or "application/octet-stream"
+        contents = {} if data is None else Shape().contents("", rest["mimeType"], data).items[0]
+        held = None if data is None else {key: contents[key] for key in ("text", "blob") if key in contents}
+    return None if held is None else _fixed({"type": "resource", "resource": rest}, site, below="resource", held=held)
+
+
+def _has(written: Fields, kind: str, keys: Sequence[str], site: Site) -> bool:
+    if written.keys() & set(keys):
+        return True
+    site.report("missing-key", f"{kind} needs {'one of ' if keys[1:] else ''}{', '.join(map(repr, keys))}.")
+    return False
+
+
+def _base64(written: Fields, site: Site) -> str | None:
+    word = "blob" if "blob" in written else "data"
+    try:
+        base64.b64decode(written[word], validate=True)
+    except (ValueError, binascii.Error):
+        site.report("bad-base64", f"{word} is not base64.", word)
+        return None
+    return str(written[word])
 
 
 def _binary(kind: Literal["image", "audio"], written: Any, site: Site) -> Binding | None:
@@ -284,15 +319,14 @@ def _binary(kind: Literal["image", "audio"], written: Any, site: Site) -> Bindin
         written = {"file": written}
     if (SOURCES | {"text"}) & written.keys():
         return _inline(kind, written, site)
+    if not _has(written, kind, ("file", "data", "blob", "text", *sorted(SOURCES)), site):
+        return None
     if "file" not in written:
-        word = "blob" if "blob" in written else "data"
-        data64 = written.get(word, "")
-        try:
-            base64.b64decode(data64, validate=True)
-        except (ValueError, binascii.Error):
-            site.report("bad-base64", f"{word} is not base64.", word)
+        base = _base64(written, site)
+        if "mimeType" not in written:
+            site.report("unknown-mime", f"What kind of {kind} is it?", hint=f"Add mimeType: {kind}/….")
             return None
-        return _fixed({"type": kind, "data": data64, "mimeType": written.get("mimeType", f"{kind}/*")}, site)
+        return None if base is None else _fixed({"type": kind, "data": base, "mimeType": written["mimeType"]}, site)
     data = _loaded(written["file"], site)
     mime = written.get("mimeType") or _mime(written["file"])
     if data is None:
@@ -322,23 +356,26 @@ def _loaded(name: str, site: Site, *place: str | int) -> bytes | None:
     if path is None:
         return None
     site.depend(path)
-    data = path.read_bytes()
-    if len(data) > IMAGES_TO:
+    outcome = read(path, IMAGES_TO, site.root)
+    if isinstance(outcome, Value):
+        return bytes(outcome.data)
+    if isinstance(outcome, Failure):
         site.report("file-too-large", f"{name} is larger than {IMAGES_TO} bytes.", *place)
-        return None
-    return data
+    else:
+        site.report("file-not-found", f"{name} cannot be read.", *place)
+    return None
 
 
 def _mime(name: str) -> str | None:
     return mimetypes.guess_type(name, strict=False)[0]
 
 
-def _fixed(block: Fields, site: Site, *, below: str = "") -> Fixed | None:
+def _fixed(block: Fields, site: Site, *, below: str = "", held: Fields | None = None) -> Fixed | None:
     tree = site.tree(block[below] if below else {k: v for k, v in block.items() if k not in {"type", "data"}})
     if tree is None:
         return None
     whole = site.templates.tree(_raw(block))
-    return Fixed(whole, tree.reads)
+    return Fixed(whole, tree.reads, held=held or MappingProxyType({}))
 
 
 def _raw(block: Fields) -> Fields:

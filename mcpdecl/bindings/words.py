@@ -52,11 +52,15 @@ class Templated:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One entry of an options mapping: ``--x`` puts its value in the next word, ``--x=`` joins it."""
+    """One entry of an options mapping: ``--x`` puts its value in the next word, ``--x=`` joins it.
+
+    ``dash`` says that the manifest itself writes a dash before any braces of the value.
+    """
 
     name: str
     value: Tree
     reads: Reads
+    dash: bool = False
 
     def spell(self, scope: Scope, free: bool) -> Iterator[str]:
         """Nothing for absent, null and false; the option alone for true; once for each element of a list or object."""
@@ -75,7 +79,7 @@ class Option:
         if self.name.endswith("="):
             yield self.name + text
             return
-        if self.value.constant is ABSENT:
+        if self.value.constant is ABSENT and not self.dash:
             refuse_dash(text, f"the value of {self.name}")
         yield self.name
         yield text
@@ -129,7 +133,8 @@ def _compile(word: Any, site: Site) -> Iterator[Word | None]:
     else:
         for name, value in word.items():
             tree = site.tree(value, name)
-            yield None if tree is None else Option(name, tree, tree.reads)
+            dash = isinstance(value, str) and value.startswith("-")
+            yield None if tree is None else Option(name, tree, tree.reads, dash)
 
 
 def _templated(text: str, site: Site, *, dash: bool) -> Word | None:

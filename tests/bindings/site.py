@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -86,7 +87,7 @@ class FakeCall:
         return self.resources.get(uri, Missing())
 
     def in_thread(self, function: Callable[[], T]) -> Awaitable[T]:
-        return asyncio.get_running_loop().run_in_executor(POOL, function)
+        return asyncio.get_running_loop().run_in_executor(POOL, contextvars.copy_context().run, function)
 
 
 def scope(declared: Mapping[str, Any], **given: Any) -> dict[str, Any]:

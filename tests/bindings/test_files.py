@@ -37,10 +37,10 @@ async def test_only_a_file_that_is_missing_is_depended_on(tmp_path: Path) -> Non
 def test_R04_special_files_and_large_ones_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "big").write_bytes(b"x" * 100)
-    assert read(tmp_path / "pipe", 10) == Missing()
-    assert read(tmp_path, 10) == Missing()
-    assert isinstance(read(tmp_path / "big", 99), Failure)
-    assert read(tmp_path / "big", 100) == Value(b"x" * 100)
+    assert read(tmp_path / "pipe", 10, tmp_path) == Missing()
+    assert read(tmp_path, 10, tmp_path) == Missing()
+    assert isinstance(read(tmp_path / "big", 99, tmp_path), Failure)
+    assert read(tmp_path / "big", 100, tmp_path) == Value(b"x" * 100)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,16 @@ async def test_R04_a_root_behind_a_link_works(tmp_path: Path) -> None:
     (tmp_path / "real" / "a").write_text("x")
     (tmp_path / "root").symlink_to(tmp_path / "real")
     assert await run({"file": "a"}, tmp_path / "root") == Value(b"x")
+
+
+async def test_R04_a_file_that_became_a_link_out_is_not_read(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "outside").write_text("secret")
+    (root / "a.txt").write_text("fine")
+    made = bindings.bind({"file": "a.txt"}, site(root))
+    assert made is not None
+    assert await made.run({}, FakeCall(root)) == Value(b"fine")
+    (root / "a.txt").unlink()
+    (root / "a.txt").symlink_to(tmp_path / "outside")
+    assert await made.run({}, FakeCall(root)) == Missing()

@@ -127,3 +127,16 @@ def test_the_root_comes_last_on_the_path(root: Path) -> None:
     write(root, last_mod="def go(): pass\n")
     Modules(root).resolve("last_mod:go")
     assert sys.path[-1] == str(root)
+
+
+def test_P06_a_folder_without_init_is_not_shared_by_two_generations(root: Path) -> None:
+    write(root, bare__main="import bare.word\ndef go(): return bare.word.WORD\n", bare__word="WORD = 'old'\n")
+    old = Modules(root)
+    old_go = old.resolve("bare.main:go")
+    write(root, bare__main="import bare.word\n1 / 0\n", bare__word="WORD = 'newer'\n")
+    new = old.renew()
+    with pytest.raises(Unresolved, match="ZeroDivisionError"):
+        new.resolve("bare.main:go")
+    new.withdraw()
+    assert old_go() == "old"
+    assert old.files == {root / "bare" / "main.py", root / "bare" / "word.py"}

@@ -157,3 +157,45 @@ def test_what_a_command_reads(tmp_path: Path) -> None:
     assert isinstance(made, Command)
     assert made.reads == {("a", "b"), ("c",), ("d",)}
     assert shutil.which("true")
+
+
+async def test_output_is_cut_between_characters(tmp_path: Path) -> None:
+    outcome = await run({"command": ["printf", "%s", "ééééé"]}, tmp_path, Limits(max_output=5))
+    assert outcome == Value("éé\n[6 bytes more were cut off]\n".encode())
+    outcome = await run({"command": ["printf", r"\377\376\303\303"]}, tmp_path, Limits(max_output=3))
+    assert outcome == Value(b"\xff\xfe\xc3\n[1 bytes more were cut off]\n")
+
+
+async def test_S18_an_error_names_the_program_and_no_other_word(tmp_path: Path) -> None:
+    outcome = await run({"command": ["sh", "-c", "exit 4", "{{ key }}"]}, tmp_path, key="hunter2")
+    assert outcome == Failure("sh exited with 4")
+
+
+@pytest.mark.parametrize("folder", ["..", "/", "sub/../..", "leak"])
+async def test_a_caller_never_moves_a_program_out_of_the_root(folder: str, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (root / "leak").symlink_to(tmp_path)
+    for written in ("{{ d }}", "./{{ d }}"):
+        outcome = await run({"command": ["pwd"], "cwd": written}, root, d=folder)
+        assert written != "{{ d }}" or outcome == Failure("cwd: must be inside the root folder")
+        assert outcome != Value(f"{tmp_path}\n".encode())
+    assert (await out({"command": ["pwd", "-P"], "cwd": "{{ d }}"}, root, d="sub")).endswith("/root/sub\n")
+
+
+def test_who_may_name_a_folder_outside_the_root(tmp_path: Path) -> None:
+    arguments = {"free": {"type": "string"}, "held": {"type": "string", "within": "/data"}}
+
+    def roams(cwd: str) -> bool:
+        here = site(tmp_path, arguments=arguments, known=frozenset({"env"}))
+        made = bindings.bind({"command": ["pwd"], "cwd": cwd}, here)
+        assert isinstance(made, Command)
+        return made.roams
+
+    assert roams("/data") and roams("{{ env.DATA }}") and roams("{{ held }}")
+    assert not roams("{{ free }}") and not roams("sub/{{ held }}") and not roams("{{ env.DATA }}/{{ free }}")
+
+
+@pytest.mark.parametrize("name", ["A=B", "", "A\0B"])
+def test_a_name_that_no_environment_variable_can_have_is_told(name: str, tmp_path: Path) -> None:
+    assert bound({"command": ["true"], "env": {name: "x"}}, tmp_path) == ["bad-command"]

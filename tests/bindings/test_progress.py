@@ -14,7 +14,7 @@ def told(written: str, *chunks: bytes) -> list[tuple[float, float | None, str | 
     watch = compile_watch(written, site(Path()))
     assert isinstance(watch, Watch)
     call = FakeCall(Path())
-    feed = watch.of(call)
+    feed = watch.of(call)()
     for chunk in chunks:
         feed(chunk)
     return call.told
@@ -50,3 +50,17 @@ def test_patterns_that_cannot_be_used(written: str) -> None:
     faults = Faults()
     assert compile_watch(written, site(Path(), faults)) is None
     assert faults.codes == ["bad-pattern"]
+
+
+def test_two_pipes_never_make_one_line_and_are_counted_together() -> None:
+    watch, call = compile_watch("lines", site(Path())), FakeCall(Path())
+    assert isinstance(watch, Watch)
+    watcher = watch.of(call)
+    out, err = watcher(), watcher()
+    for feed, chunk in ((out, b"out-"), (err, b"err\n"), (out, b"put\n")):
+        feed(chunk)
+    assert call.told == [(1, None, "err"), (2, None, "out-put")]
+
+
+def test_an_escaped_parenthesis_opens_no_group() -> None:
+    assert told(r"\(?<(?<progress>\d+)", b"(<7\n") == [(7.0, None, None)]

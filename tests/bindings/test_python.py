@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -59,6 +60,27 @@ class Callable_:
 class Awaitable_:
     async def __call__(self, a): return ["awaited", a]
 instance, waits = Callable_(), Awaitable_()
+def may_ctx(ctx: Context | None = None): return ctx is not None
+def text_ctx(ctx: "Context | None"): return ctx is not None
+def optional(a, debug=False): return [a, debug]
+def now(ctx: Context): return ctx.ask_now("sure", "Sure?", optional=True)
+def bare(ctx: Context): return ctx.ask_now("n", "N?", schema={"properties": {"n": {"type": "integer"}}})
+def pairs(): yield (1, "a text")
+def steps():
+    from mcpdecl.bindings.python import Progress
+    yield Progress(1)
+    yield Progress(2, message="two")
+    yield True
+def decorated(): return ayields()
+def coroutine(a): return awaited(a)
+async def gives(): return yields()
+async def who(ctx: Context):
+    await asyncio.sleep(0)
+    return [ctx.principal, await asyncio.create_task(told_by())]
+def who_sync(ctx: Context): return [ctx.principal, VAR.get()]
+async def told_by(): return VAR.get()
+import contextvars
+VAR = contextvars.ContextVar("pyb_var", default="nobody")
 def drains(ctx: Context):
     try:
         for n in range(10**9):
@@ -214,3 +236,60 @@ def test_nothing_is_imported_where_nothing_is_resolved(root: Path) -> None:
 
 def test_threads_are_not_left(root: Path) -> None:
     assert threading.active_count() < 20
+
+
+@pytest.mark.parametrize(("name", "value"), [("optional", [1, False]), ("everything", {"a": 1})])
+async def test_what_an_open_schema_lets_in_reaches_no_parameter(root: Path, name: str, value: Any) -> None:
+    made = bound(root, name, "a", open=True)
+    assert made is not None
+    given = {"a": 1, "debug": True, "more": 2}
+    assert await made.run({"a": 1, "arguments": given}, FakeCall(root)) == Value(value)
+
+
+@pytest.mark.parametrize("name", ["may_ctx", "text_ctx"])
+async def test_a_context_may_be_annotated_as_optional(root: Path, name: str) -> None:
+    assert await called(root, name) == Value(True)
+
+
+async def test_a_question_in_a_plain_function_and_one_that_may_be_declined(root: Path) -> None:
+    assert isinstance(await asked(root, "now", {}), Asked)
+    assert await asked(root, "now", {"sure": {"action": "decline"}}) == Value(None)
+    assert await asked(root, "now", {"sure": {"action": "accept"}}) == Value(True)
+
+
+async def test_a_form_is_always_an_object(root: Path) -> None:
+    first = await asked(root, "bare", {})
+    assert isinstance(first, Asked)
+    # spec: client/elicitation#requested-schema
+    assert first.questions["n"]["params"]["requestedSchema"]["type"] == "object"
+
+
+async def test_P04_only_numbers_are_progress(root: Path) -> None:
+    call = FakeCall(root)
+    assert await called(root, "pairs", call=call) == Value((1, "a text"))
+    assert call.told == []
+    assert await called(root, "steps", call=call) == Value(True)
+    assert call.told == [(1, None, None), (2, None, "two")]
+
+
+async def test_P04_what_a_function_returned_runs_to_its_value(root: Path) -> None:
+    assert await called(root, "decorated") == Value("value")
+    assert await called(root, "gives") == Value("last")
+    assert await called(root, "coroutine", a=5) == Value(5)
+
+
+async def test_P05_each_of_many_calls_sees_its_own_caller(root: Path) -> None:
+    made = {name: bound(root, name) for name in ("who", "who_sync")}
+    var: contextvars.ContextVar[str] = sys.modules["pyb_source"].VAR
+
+    async def one(name: str, who: str) -> Outcome:
+        var.set(who)
+        binding = made[name]
+        assert binding is not None
+        return await binding.run(scope({}), FakeCall(root, principal=who))
+
+    names = [("who", "who_sync")[n % 2] for n in range(200)]
+    people = [("alice", "bob")[n // 2 % 2] for n in range(200)]
+    found = await asyncio.gather(*map(one, names, people))
+    assert found == [Value([who, who]) for who in people]
+    assert var.get() == "nobody"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mcpdecl.bindings.running import Refusal, spawn
+from mcpdecl.bindings.running import GRACE, Refusal, spawn
+from mcpdecl.server import CANCELLING
 
 pytestmark = pytest.mark.anyio
 ENV = {"PATH": os.environ["PATH"]}
@@ -86,3 +87,26 @@ async def test_what_cannot_start_says_why(tmp_path: Path) -> None:
     for argv, why in ((["none-such"], "not found"), ([str(file)], "may not be run")):
         with pytest.raises(Refusal, match=why):
             await spawn(argv, cwd=tmp_path, env=ENV, stdin=None, limit=10, watcher=None)
+
+
+async def test_S09_a_second_cancel_kills_at_once(tmp_path: Path) -> None:
+    task = asyncio.create_task(start("trap '' TERM; echo $$ > own; while true; do sleep 1; done", tmp_path))
+    own = await pid_in(tmp_path / "own")
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not alive(own)
+
+
+def test_S09_a_server_that_ends_waits_longer_than_a_stubborn_program_gets() -> None:
+    assert GRACE <= CANCELLING / 2, "else what ignores SIGTERM outlives the server"
+
+
+async def test_where_there_is_no_pidfd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(pid: int, flags: int = 0) -> int:
+        raise OSError("not permitted in this sandbox")
+
+    monkeypatch.setattr(os, "pidfd_open", refused, raising=False)
+    assert await start("echo x", tmp_path) == b"x\n"

@@ -146,3 +146,40 @@ async def test_what_content_reads(tmp_path: Path) -> None:
     assert bound is not None
     assert bound.reads == {("a", "b"), ("c",), ("d",)}
     assert bound.pure
+
+
+async def test_R06_the_text_of_a_file_is_no_template(tmp_path: Path) -> None:
+    (tmp_path / "doc.txt").write_text("{{ nope }} {% x %}")
+    block = {"resource": {"uri": "x://doc", "file": "doc.txt", "_meta": {"a": 1}}}
+    made = bindings.bind({"content": [block]}, site(tmp_path))
+    assert made is not None and made.pure
+    outcome = made.render(scope({}))
+    assert isinstance(outcome, Value)
+    held = {"uri": "x://doc", "_meta": {"a": 1}, "mimeType": "text/plain", "text": "{{ nope }} {% x %}"}
+    assert outcome.data.items == ({"type": "resource", "resource": held},)
+
+
+async def test_R08_bytes_always_say_what_they_are(tmp_path: Path) -> None:
+    for word in ("blob", "data"):
+        made = bindings.bind({"content": [{"resource": {"uri": "x://a", word: "aGk="}}]}, site(tmp_path))
+        assert made is not None
+        outcome = made.render(scope({}))
+        assert isinstance(outcome, Value)
+        held = {"uri": "x://a", "mimeType": "application/octet-stream", "blob": "aGk="}
+        assert outcome.data.items == ({"type": "resource", "resource": held},)
+
+
+@pytest.mark.parametrize(
+    ("block", "code"),
+    [
+        ({"image": {"data": "aGk="}}, "unknown-mime"),
+        ({"image": {"mimeType": "image/png"}}, "missing-key"),
+        ({"resource": {"text": "x"}}, "missing-key"),
+        ({"resource": {"uri": "x://a"}}, "missing-key"),
+        ({"resource": {"uri": "x://a", "blob": "%%"}}, "bad-base64"),
+    ],
+)
+def test_a_block_that_would_silently_fall_away_is_told(tmp_path: Path, block: Any, code: str) -> None:
+    faults = Faults()
+    assert bindings.bind({"content": [block]}, site(tmp_path, faults)) is None
+    assert faults.codes == [code]

@@ -132,3 +132,7 @@ def test_no_value_ever_becomes_an_option_or_another_word(one: str, many: list[st
         assert "\0" in one + "".join(many) or any(v.startswith("-") for v in (one, *many))
         return
     assert words == ["show", one, *(f"--tag={m}" for m in many), f"x{one}", *many]
+
+
+def test_a_dash_that_the_manifest_writes_in_the_value_of_an_option_is_meant() -> None:
+    assert argv([{"--since": "-{{ v }} days"}], v=3) == ["--since", "-3 days"]

@@ -43,7 +43,12 @@ def test_the_root_may_be_said(tmp_path: Path) -> None:
 
 def test_manifests_at_any_depth_in_order_of_their_names(tmp_path: Path) -> None:
     touch(tmp_path, "b.yaml", "a.yml", "deep/er/c.json", "D.YAML", "notes.md", "a.yaml~", "x.yaml.bak", "a.toml")
-    assert [p.relative_to(tmp_path).as_posix() for p in scan(tmp_path)] == ["D.YAML", "a.yml", "b.yaml", "deep/er/c.json"]
+    assert [p.relative_to(tmp_path).as_posix() for p in scan(tmp_path)] == [
+        "D.YAML",
+        "a.yml",
+        "b.yaml",
+        "deep/er/c.json",
+    ]
 
 
 def test_what_begins_with_a_dot_and_what_belongs_to_tools_is_no_manifest(tmp_path: Path) -> None:
