@@ -255,7 +255,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A compiled resource with a fixed URI. ``file`` is set where it is served from disk, ``ttl_ms`` is a cache hint."""
+    """A compiled resource with a fixed URI. ``file`` is set where it is served from disk, ``ttl_ms`` a cache hint."""
 
     name: str
     uri: str

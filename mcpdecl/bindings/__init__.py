@@ -27,7 +27,7 @@ KINDS: Mapping[str, Bind] = {
 
 def bind(fields: Mapping[str, Any], site: Site) -> Binding | None:
     """Bind what the one binding key among ``fields`` says. None if that failed, which was reported."""
-    found = [kind for kind in KINDS if kind in fields]
+    found = [key for key in fields if key in KINDS]
     if len(found) == 1:
         return KINDS[found[0]](fields, site)
     if not found:

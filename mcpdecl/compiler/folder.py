@@ -48,20 +48,31 @@ def scan(place: Path) -> list[Path]:
 
 
 def _enter(folder: Path, found: list[Path], entered: set[tuple[int, int]]) -> None:
-    identity = folder.stat()
+    try:
+        identity = folder.stat()
+        with os.scandir(folder) as entries:
+            # real folders first, so that a link beside its target does not rename what is in it
+            ordered = sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
+    except OSError:
+        found.append(folder)  # as if it were a manifest: that it cannot be read is told where manifests are read
+        return
     if (identity.st_dev, identity.st_ino) in entered:
         return
     entered.add((identity.st_dev, identity.st_ino))
-    with os.scandir(folder) as entries:
-        # real folders first, so that a link beside its target does not rename what is in it
-        ordered = sorted(entries, key=lambda entry: (entry.is_symlink(), entry.name))
     for entry in ordered:
         if entry.name.startswith(".") or entry.name in PASSED_BY:
             continue  # editors' backups, and the hidden folders that mounted links lead to
-        if entry.is_dir():
+        if _is_folder(entry):
             _enter(Path(entry.path), found, entered)
         elif Path(entry.name).suffix.lower() in SUFFIXES:
             found.append(Path(entry.path))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link to itself
 
 
 def digest_of(data: bytes) -> str:

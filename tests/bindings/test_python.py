@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from mcpdecl import bindings
+from mcpdecl.bindings.modules import Modules
 from mcpdecl.bindings.python import Python
 from mcpdecl.catalogue import Asked, Failure, Missing, Outcome, Value
 from tests.bindings.site import FakeCall, Faults, scope, site
@@ -279,7 +280,8 @@ async def test_P04_what_a_function_returned_runs_to_its_value(root: Path) -> Non
 
 
 async def test_P05_each_of_many_calls_sees_its_own_caller(root: Path) -> None:
-    made = {name: bound(root, name) for name in ("who", "who_sync")}
+    modules = Modules(root)
+    made = {name: bound(root, name, modules=modules) for name in ("who", "who_sync")}
     var: contextvars.ContextVar[str] = sys.modules["pyb_source"].VAR
 
     async def one(name: str, who: str) -> Outcome:

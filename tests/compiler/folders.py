@@ -1,6 +1,7 @@
 """Folders of manifests for tests, in which marks say what a diagnostic must point at.
 
-``«…»`` around a part of a file is the exact stretch that is expected to be marked; the marks themselves are not written.
+``«…»`` around a part of a file is the exact stretch that is expected to be marked; the marks are not written.
+
 Knows: how a folder is written, loaded and edited. Does not know: what is in it.
 """
 
