@@ -347,6 +347,16 @@ class Catalogue:
     revision: str
     root: Path
 
+    @property
+    def summary(self) -> str:
+        """What is served, in words: ``7 tools, 1 prompt, 3 resources``."""
+        served = (
+            (len(self.tools), "tool"),
+            (len(self.prompts), "prompt"),
+            (len(self.resources) + len(self.templates), "resource"),
+        )
+        return ", ".join(counted(number, word) for number, word in served)
+
     @classmethod
     def of(
         cls,
@@ -379,6 +389,11 @@ class Catalogue:
             revision=revision,
             root=root,
         )
+
+
+def counted(number: int, word: str) -> str:
+    """A number of things in words: ``1 tool``, ``2 tools``."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 # --- how two catalogues differ ---------------------------------------------------------------------------------

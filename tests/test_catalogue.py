@@ -134,3 +134,7 @@ def test_items_are_frozen() -> None:
     except AttributeError:
         return
     raise AssertionError("a tool could be changed")
+
+
+def test_a_catalogue_in_words() -> None:
+    assert catalogue(tool("a"), tool("b"), prompt("p", "x")).summary == "2 tools, 1 prompt, 0 resources"

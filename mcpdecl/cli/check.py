@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from mcpdecl import compiler
-from mcpdecl.catalogue import Catalogue
+from mcpdecl.catalogue import Catalogue, counted
 from mcpdecl.compiler.folder import locate
 from mcpdecl.diagnostics import Diagnostic, errors, render
 
@@ -61,22 +61,12 @@ def _sum(found: tuple[Diagnostic, ...], catalogue: Catalogue | None) -> str:
     bad = len(errors(found))
     mild = len(found) - bad
     files = len({diagnostic.span.file for diagnostic in found if diagnostic.span is not None})
-    counted = [_count(number, word) for number, word in ((bad, "error"), (mild, "warning")) if number]
-    told = f"{', '.join(counted)} in {_count(files, 'file')}" if files else ", ".join(counted)
+    parts = [counted(number, word) for number, word in ((bad, "error"), (mild, "warning")) if number]
+    told = f"{', '.join(parts)} in {counted(files, 'file')}" if files else ", ".join(parts)
     if catalogue is None:
         return told
-    served = (
-        (len(catalogue.tools), "tool"),
-        (len(catalogue.prompts), "prompt"),
-        (len(catalogue.resources) + len(catalogue.templates), "resource"),
-        (len(catalogue.forms), "form"),
-    )
-    fine = f"OK: {', '.join(_count(number, word) for number, word in served)}"
+    fine = f"OK: {catalogue.summary}, {counted(len(catalogue.forms), 'form')}"
     return f"{fine}; {told}" if told else fine
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _plain(found: Diagnostic) -> dict[str, object]:

@@ -22,8 +22,9 @@ from typing import Literal
 import click
 
 from mcpdecl import compiler
+from mcpdecl.catalogue import counted
 from mcpdecl.compiler.folder import locate
-from mcpdecl.diagnostics import render
+from mcpdecl.diagnostics import errors, render
 from mcpdecl.observations import Log
 from mcpdecl.protocol.seal import Keyring
 from mcpdecl.server import Server
@@ -114,9 +115,8 @@ def _serve_http(
     _judge_exposure(sock, host, bool(loaded.catalogue.settings.hosts), unauthenticated)
 
     async def talk(server: Server, stopping: asyncio.Event) -> None:
-        counts = f"{len(server.catalogue.tools)} tools, {len(server.catalogue.prompts)} prompts"
         watching = ", watching" if live else ""
-        log.write(f"mcpdecl: serving {address_of(sock, path)} ({counts}{watching})")
+        log.write(f"mcpdecl: serving {address_of(sock, path)} ({server.catalogue.summary}{watching})")
         await listen(server, sock, path, stopping)
 
     return _run(loaded, keyring, log, (location, locate(location, root)[1]), live, talk, uvloop.new_event_loop)
@@ -128,13 +128,12 @@ def _load(location: Path, root: Path | None, log: Log) -> compiler.Loaded:
     for diagnostic in loaded.diagnostics:
         log.write(render(diagnostic, lambda file: _text_of(base / file)))
     if loaded.catalogue is None:
-        raise Stop(WRONG_SETUP, "nothing-served", f"{_counted(loaded)} in {location}; nothing is served")
+        raise Stop(
+            WRONG_SETUP,
+            "nothing-served",
+            f"{counted(len(errors(loaded.diagnostics)), 'error')} in {location}; nothing is served",
+        )
     return loaded
-
-
-def _counted(loaded: compiler.Loaded) -> str:
-    count = sum(d.severity == "error" for d in loaded.diagnostics)
-    return "1 error" if count == 1 else f"{count} errors"
 
 
 def _text_of(path: Path) -> str | None:
