@@ -49,6 +49,7 @@ class Attention:
     def __init__(self, quiet: float = QUIET) -> None:
         self._quiet = quiet
         self._settled = Look({})
+        self._sure = True
         self._seen: dict[Path, bytes] = {}
         self._since = 0.0
         self._held = False
@@ -58,7 +59,7 @@ class Attention:
         contents = look.contents()
         if contents != self._seen:
             self._seen, self._since, self._held = contents, now, False
-        if contents == self._settled.contents() and not look.missing:
+        if contents == self._settled.contents() and not look.missing and self._sure:
             return Rest()
         left = self._since + self._quiet - now
         reason = unready(look)
@@ -72,9 +73,13 @@ class Attention:
         """What was loaded from the last look does not stand yet."""
         self._held = True
 
-    def settle(self, look: Look) -> None:
-        """What was loaded from this look stands, be it good or not."""
-        self._settled, self._held = look, False
+    def settle(self, look: Look, *, sure: bool = True) -> None:
+        """What was loaded from this look stands, be it good or not.
+
+        It is not ``sure`` where files changed while they were loaded: they may be back as they looked before, and what
+        was loaded would still be something else.
+        """
+        self._settled, self._sure, self._held = look, sure, False
 
 
 def unready(look: Look) -> str | None:

@@ -132,12 +132,13 @@ class Reloader:
             self._attention.hold()
             return
         settled = loaded_from(look, after, began)
-        self._attention.settle(settled)
+        whole = not after.inputs.keys() - settled.inputs.keys()
+        self._attention.settle(settled, sure=steady and whole)
         if new is None:
             self._trouble.refused(loaded.diagnostics, old.revision)
         else:
             self._replace(loaded, new, after)
-            self._quietly = bool(after.inputs.keys() - settled.inputs.keys())  # then the next one makes sure of these
+            self._quietly = not whole  # then the next one makes sure of these
 
     def _compile(self) -> Loaded:
         try:

@@ -166,3 +166,12 @@ def test_what_a_load_found_counts_as_loaded_only_if_it_is_older() -> None:
 
 def test_a_manifest_that_appeared_while_loading_is_loaded_next() -> None:
     assert loaded_from(look(), look(a=written("x")), 10**12).contents() == {}
+
+
+def test_a_load_during_which_files_changed_is_done_again_though_they_look_as_before() -> None:
+    attention = settled(look(a=written("x")))
+    assert attention.see(look(a=written("x"), b=written("y")), 1.0) == Load(firm=False)
+    attention.settle(look(a=written("x")), sure=False)
+    assert attention.see(look(a=written("x")), 1.1) == Load(firm=True)
+    attention.settle(look(a=written("x")))
+    assert attention.see(look(a=written("x")), 1.2) == Rest()

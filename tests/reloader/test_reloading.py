@@ -343,6 +343,34 @@ async def test_what_changes_while_it_is_loaded_is_loaded_again(root: Path, manif
         await made.serves("a", "b", "c", "d")
 
 
+async def test_a_file_that_came_and_went_around_a_load_leaves_nothing_behind(root: Path, manifest: Path) -> None:
+    guest = root / "manifests" / "n.yaml"
+
+    def visited(*args: Any, **more: Any) -> Loaded:
+        if "c" in manifest.read_text() and not visits:
+            guest.write_text(lines("guest"))  # after the look, before the load
+            visits.append(1)
+        return load(*args, **more)
+
+    visits: list[int] = []
+    async with stage(root, load=visited, poll=3600.0) as made:
+        await made.settled()
+        replace = made.server.replace
+
+        def replaced(catalogue: Any) -> Any:
+            changes = replace(catalogue)
+            if "guest" in made.tools:
+                served.append(1)
+                guest.unlink(missing_ok=True)  # before the next look, which shows what the one before it showed
+            return changes
+
+        served: list[int] = []
+        made.server.replace = replaced  # type: ignore[method-assign]
+        manifest.write_text(lines("a", "b", "c"))
+        await made.until(lambda: bool(served))
+        await made.until(lambda: "guest" not in made.tools)
+
+
 @pytest.mark.parametrize("error", [RuntimeError("crash"), SystemExit(3), KeyboardInterrupt(), MemoryError()])
 async def test_no_exception_ends_the_watching(root: Path, manifest: Path, error: BaseException) -> None:
     broken = False
