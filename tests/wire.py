@@ -10,6 +10,9 @@ has a deadline (``PATIENCE`` seconds).
             stream.message()                                    # the next JSON message; StreamEnd at the end
     with wire.stdio("manifests") as server:
         server.request("tools/call", {"name": "echo"})          # .answer, .notifications
+
+Both kinds of server have ``request``, ``call``, ``listen`` and ``begin`` (send now, read ``message()`` by message,
+``cancel()`` as the transport has it), so that one test can walk over both.
 """
 
 from __future__ import annotations
@@ -245,6 +248,11 @@ class Answer:
         return [validity.check(line, self._method) for line in lines]
 
     @property
+    def notifications(self) -> list[Message]:
+        """What a stream said before the response."""
+        return self.messages[:-1]
+
+    @property
     def json(self) -> Message:
         """The last message: the response."""
         return self.messages[-1]
@@ -327,6 +335,52 @@ class Stream:
         self.close()
 
 
+class Posted:
+    """A request over HTTP that was sent, and what comes of it: the messages of a stream, or the one of a JSON answer."""
+
+    def __init__(self, server: HttpServer, asked: Message, headers: Mapping[str, str | None] | None) -> None:
+        self.id = asked["id"]
+        self._asked = asked
+        self._connection = server.connect()
+        self._stream: Stream | None = None
+        self._over = False
+        server.post(self._connection, asked, headers)
+
+    def message(self, patience: float = PATIENCE) -> Message:
+        """The next message. Raises StreamEnd after the last one."""
+        if self._over:
+            raise StreamEnd
+        if self._stream is None:
+            assert self._connection.sock is not None
+            self._connection.sock.settimeout(patience)
+            response = self._connection.getresponse()
+            if response.headers.get_content_type() != "text/event-stream":
+                self._over = True
+                return Answer(response.status, response.headers, response.read(), self._asked).json
+            self._stream = Stream(self._connection, response, method_of(self._asked))
+        return self._stream.message(patience)
+
+    def rest(self) -> list[Message]:
+        """All messages that are still to come."""
+        return _all_of(self)
+
+    def cancel(self, reason: str | None = None) -> None:
+        """Hang up, which is how a client cancels over HTTP; nothing carries a reason."""
+        self.close()
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._stream is not None:
+            self._stream.close()
+        self._connection.close()
+
+    def __enter__(self) -> Posted:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class HttpServer(Process):
     """A server process that listens on a port of its choice."""
 
@@ -399,6 +453,17 @@ class HttpServer(Process):
         assert first["method"] == "notifications/subscriptions/acknowledged", first
         return stream
 
+    def begin(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        headers: Mapping[str, str | None] | None = None,
+        **envelope: Any,
+    ) -> Posted:
+        """Send a request and wait for nothing."""
+        return Posted(self, message(method, params, **envelope), headers)
+
     def _open(
         self,
         connection: HTTPConnection,
@@ -407,12 +472,23 @@ class HttpServer(Process):
         method: str,
         path: str,
     ) -> HTTPResponse:
+        self.post(connection, body, headers, method, path)
+        return connection.getresponse()
+
+    def post(
+        self,
+        connection: HTTPConnection,
+        body: bytes | Message,
+        headers: Mapping[str, str | None] | None,
+        method: str = "POST",
+        path: str = "",
+    ) -> None:
+        """Send a request and read nothing."""
         sent = headers_of(body) if isinstance(body, dict) else {"Content-Type": "application/json"}
         merged = {**sent, **(headers or {})}
         data = json.dumps(body).encode() if isinstance(body, dict) else body
         kept = {k: v for k, v in merged.items() if v is not None}
         connection.request(method, path or self.path, data, kept)
-        return connection.getresponse()
 
 
 # --- stdio -----------------------------------------------------------------------------------------------------
@@ -440,6 +516,63 @@ class Exchange:
     @property
     def text(self) -> str:
         return "".join(block.get("text", "") for block in self.result["content"])
+
+
+class Sent:
+    """A request over stdio that was sent, and those messages of the channel that belong to it."""
+
+    def __init__(self, server: StdioServer, asked: Message) -> None:
+        self.id = asked["id"]
+        self._server = server
+        self._token = asked["params"]["_meta"].get("progressToken")
+        self._over = False
+        server.send(asked)
+
+    def message(self, patience: float = PATIENCE) -> Message:
+        """The next message. Raises StreamEnd after the response."""
+        if self._over:
+            raise StreamEnd
+        found = self._server.next_of(self._mine, patience)
+        self._over = "method" not in found
+        return found
+
+    def _mine(self, found: Message) -> bool:
+        if "method" not in found:
+            return bool(found.get("id") == self.id)
+        params = found["params"]
+        if "progressToken" in params:
+            return bool(params["progressToken"] == self._token)
+        # What carries no subscription (a log message) may be anybody's.
+        return bool(params.get("_meta", {}).get(META + "subscriptionId", self.id) == self.id)
+
+    def rest(self) -> list[Message]:
+        """All messages that are still to come."""
+        return _all_of(self)
+
+    def cancel(self, reason: str | None = None) -> None:
+        """Send ``notifications/cancelled``."""
+        params = {"requestId": self.id, **({"reason": reason} if reason is not None else {})}
+        self._server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+
+    def close(self) -> None:
+        """Cancel what is not answered."""
+        if not self._over and self._server.process.poll() is None:
+            with contextlib.suppress(OSError, ValueError):
+                self.cancel()
+
+    def __enter__(self) -> Sent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _all_of(source: Posted | Sent) -> list[Message]:
+    found = []
+    with contextlib.suppress(StreamEnd):
+        while True:
+            found.append(source.message())
+    return found
 
 
 class StdioServer(Process):
@@ -482,6 +615,20 @@ class StdioServer(Process):
         found: Message = json.loads(line)
         return validity.check(line, self._asked.get(found.get("id")))
 
+    def next_of(self, mine: Callable[[Message], bool], patience: float = PATIENCE) -> Message:
+        """Wait for the next message that is somebody's; others are kept for ``message``."""
+        for found in self._kept:
+            if mine(found):
+                self._kept.remove(found)
+                return found
+        kept, self._kept = self._kept, []
+        try:
+            while not mine(found := self.message(patience)):
+                kept.append(found)
+        finally:
+            self._kept = kept
+        return found
+
     def _note(self, what: bytes | Message) -> None:
         """Remember which method an id stands for, so that its answer can be judged."""
         for line in what.split(b"\n") if isinstance(what, bytes) else [what]:
@@ -510,6 +657,17 @@ class StdioServer(Process):
     def call(self, tool: str, arguments: Mapping[str, Any] | None = None, **more: Any) -> Exchange:
         """Call a tool."""
         return self.request("tools/call", {"name": tool, "arguments": dict(arguments or {})}, **more)
+
+    def begin(self, method: str, params: Mapping[str, Any] | None = None, **envelope: Any) -> Sent:
+        """Send a request and wait for nothing."""
+        return Sent(self, message(method, params, **envelope))
+
+    def listen(self, *, id: str | int = 1, **filter: Any) -> Sent:
+        """Open a subscription and take its acknowledgement."""
+        sent = self.begin("subscriptions/listen", {"notifications": filter}, id=id)
+        first = sent.message()
+        assert first["method"] == "notifications/subscriptions/acknowledged", first
+        return sent
 
     def rest(self) -> list[Message]:
         """All messages up to the end of output."""
