@@ -336,7 +336,7 @@ class Stream:
 
 
 class Posted:
-    """A request over HTTP that was sent, and what comes of it: the messages of a stream, or the one of a JSON answer."""
+    """A request over HTTP that was sent, and what comes of it: the messages of a stream, or of a JSON answer."""
 
     def __init__(self, server: HttpServer, asked: Message, headers: Mapping[str, str | None] | None) -> None:
         self.id = asked["id"]
