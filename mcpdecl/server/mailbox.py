@@ -1,7 +1,7 @@
 """What waits to be sent for one request, merged so that a slow reader costs little.
 
-Knows: notifications by key, bounded logs, one answer last, and waking whoever sends, from any thread. Does not know:
-what a message says, or who carries it.
+Knows: notifications by key, bounded logs, their pace, one answer last, and waking whoever sends, from any thread. Does
+not know: what a message says, or who carries it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 LOG_COUNT = 200
 LOG_BYTES = 256 * 1024
+PACE = 0.05  # seconds between two batches of notifications; the answer never waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,9 @@ class Answer:
 class Mailbox:
     """Holds what one request has to say until a transport takes it.
 
-    Made on the event loop; filled from any thread without waiting; emptied on the loop by ``take``. ``wake`` is called
-    on the loop, once for all that gathers until the next ``take``.
+    Made, finished and emptied (by ``take``) on the event loop; notifications may come from any thread, without waiting.
+    ``wake`` is called on the loop, once for all that gathers until the next ``take``: at once for the first
+    notification and for the answer, else ``pace`` seconds after the last ``take``.
     """
 
     __slots__ = (
@@ -40,13 +42,16 @@ class Mailbox:
         "_log_bytes",
         "_log_keys",
         "_loop",
+        "_next",
+        "_pace",
         "_pending",
         "_rung",
         "_thread",
+        "_timer",
         "_wake",
     )
 
-    def __init__(self, wake: Callable[[], None] | None = None) -> None:
+    def __init__(self, wake: Callable[[], None] | None = None, pace: float = PACE) -> None:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._lock = threading.Lock()
@@ -57,6 +62,9 @@ class Mailbox:
         self._answer: Answer | None = None
         self._closed = False
         self._rung = False
+        self._pace = pace
+        self._next = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def closed(self) -> bool:
@@ -97,7 +105,8 @@ class Mailbox:
             # spec: basic/patterns/progress#implementation-notes
             self._closed = True
             self._answer = answer
-        self._ring()
+        self._rung = True
+        self._now()
 
     def discard(self) -> None:
         """Forget everything: whoever asked has gone."""
@@ -105,6 +114,7 @@ class Mailbox:
             self._closed = True
             self._pending.clear()
             self._answer = None
+        self._unset()
 
     def take(self) -> tuple[list[bytes], Answer | None]:
         """All notifications that wait, oldest first, and the answer if it is there."""
@@ -116,6 +126,8 @@ class Mailbox:
                 self._log_keys.clear()
                 self._log_bytes = 0
             answer, self._answer = self._answer, None
+        if messages:
+            self._next = self._loop.time() + self._pace
         return messages, answer
 
     def _ring(self) -> None:
@@ -123,9 +135,27 @@ class Mailbox:
             return
         self._rung = True
         if threading.get_ident() == self._thread:
-            self._wake()
+            self._in_time()
             return
         try:
-            self._loop.call_soon_threadsafe(self._wake)
+            self._loop.call_soon_threadsafe(self._in_time)
         except RuntimeError:
             pass  # the loop has ended, and with it everybody who could read this
+
+    def _in_time(self) -> None:
+        # spec: basic/patterns/progress#implementation-notes: a flood is slowed down, and merges while it waits
+        # spec: server/utilities/logging#implementation-considerations
+        if self._closed or self._loop.time() >= self._next:
+            self._now()
+        elif self._timer is None:
+            self._timer = self._loop.call_at(self._next, self._now)
+
+    def _now(self) -> None:
+        self._unset()
+        if self._wake is not None:
+            self._wake()
+
+    def _unset(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -21,13 +21,62 @@ def test_a_waiting_value_is_replaced_by_a_newer_one_of_its_key() -> None:
 def test_it_rings_once_until_something_is_taken() -> None:
     async def life() -> None:
         rings: list[int] = []
-        box = Mailbox(lambda: rings.append(1))
+        box = Mailbox(lambda: rings.append(1), pace=0.0)
         for n in range(10):
             box.post(n, b"x")
         assert len(rings) == 1
         box.take()
         box.post("more", b"x")
         assert len(rings) == 2
+
+    asyncio.run(life())
+
+
+def test_a_flood_is_paced_and_merged_and_never_holds_the_answer_up() -> None:
+    async def life() -> None:
+        rings: list[int] = []
+        box = Mailbox(lambda: rings.append(1), pace=3600.0)
+        box.post("progress", b"first")
+        assert len(rings) == 1, "the first goes out at once"
+        box.take()
+        for n in range(1000):
+            box.post("progress", b"%d" % n)
+            box.post_log(b"log")
+        assert len(rings) == 1
+        box.finish(Answer(200, {}, b"end"))
+        assert len(rings) == 2
+        messages, answer = box.take()
+        assert messages[-2:] == [b"999", b"log"]
+        assert len(messages) == LOG_COUNT + 1
+        assert answer is not None
+
+    asyncio.run(life())
+
+
+def test_what_is_paced_goes_out_in_time() -> None:
+    async def life() -> None:
+        rung = asyncio.Event()
+        box = Mailbox(rung.set, pace=0.01)
+        box.post("progress", b"1")
+        box.take()
+        rung.clear()
+        threading.Thread(target=box.post, args=("progress", b"2")).start()
+        await asyncio.wait_for(rung.wait(), 15)
+        assert box.take() == ([b"2"], None)
+
+    asyncio.run(life())
+
+
+def test_what_waits_for_its_time_is_forgotten_with_the_rest() -> None:
+    async def life() -> None:
+        rings: list[int] = []
+        box = Mailbox(lambda: rings.append(1), pace=0.01)
+        box.post("progress", b"1")
+        box.take()
+        box.post("progress", b"2")
+        box.discard()
+        await asyncio.sleep(0.05)
+        assert rings == [1]
 
     asyncio.run(life())
 
