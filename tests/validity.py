@@ -22,6 +22,7 @@ from mcp_types.jsonrpc import (
 )
 
 REVISION = "2026-07-28"
+MADE_UP = "example/"  # methods that a test invents begin so: of them JSON-RPC's envelope is judged alone
 RETIRED = {-32002, -32042}  # codes of older revisions, never to be used again
 
 
@@ -64,6 +65,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _check_notification(data: dict[str, Any]) -> None:
     assert "id" not in data, f"a request of the server; the revision has none: {data}"
     JSONRPCNotification.model_validate(data)
+    if data["method"].startswith(f"notifications/{MADE_UP}"):
+        return
     methods.parse_server_notification(data["method"], REVISION, data.get("params"))
 
 
@@ -87,6 +90,8 @@ def _check_result(data: dict[str, Any], method: str | None) -> None:
     assert set(data) == {"jsonrpc", "id", "result"}, data
     JSONRPCResponse.model_validate(data, strict=True)
     assert method is not None, f"a result needs the method that it answers: {data}"
+    if method.startswith(MADE_UP):
+        return
     methods.parse_server_result(method, REVISION, data["result"])
     known = methods.serialize_server_result(method, REVISION, data["result"])
     lost = list(_lost(data["result"], known, ""))
