@@ -1,11 +1,11 @@
 """A message pattern that no revision has, in one file beside ``protocol/``, and a program that serves it.
 
-Knows: the plans of ``mcpdecl.protocol``, which it composes. Does not know: any transport; the program hands this planner
-to the two that there are, unchanged.
+Knows: the plans of ``mcpdecl.protocol``, which it composes. Does not know: any transport; the program hands this
+planner to the two that there are, unchanged.
 
-``example/relay`` runs tools one after the other, each fed what the one before said; before the last it asks whether to go
-on, and the client's retry takes the relay up where it stood. ``example/follow`` keeps its reply open and tells names of
-tools that changed.
+``example/relay`` runs tools one after the other, each fed what the one before said; before the last it asks whether to
+go on, and the client's retry takes the relay up where it stood. ``example/follow`` keeps its reply open and tells names
+of tools that changed.
 """
 
 from __future__ import annotations
@@ -28,13 +28,10 @@ from mcpdecl.server import Server
 from mcpdecl.transports.sockets import address_of, bind, listen
 from mcpdecl.transports.stdio import Channel, converse
 
+NOTHING = {"type": "object", "properties": {}}
 GO_ON = {
     "method": "elicitation/create",
-    "params": {
-        "mode": "form",
-        "message": "Run the last step?",
-        "requestedSchema": {"type": "object", "properties": {}},
-    },
+    "params": {"mode": "form", "message": "Run the last step?", "requestedSchema": NOTHING},
 }
 
 
@@ -48,9 +45,9 @@ def plan(catalogue: Catalogue, arrival: Arrival) -> Plan:
     if method not in ("example/relay", "example/follow"):
         return protocol.plan(catalogue, arrival)
     request = Request(message["id"], method, params, {}, None, None, None, catalogue, arrival)
-    return (
-        _relay(request, params["steps"], 0, params.get("text", "")) if method == "example/relay" else _follow(request)
-    )
+    if method == "example/follow":
+        return _follow(request)
+    return _relay(request, params["steps"], 0, params.get("text", ""))
 
 
 def _relay(request: Request, steps: list[str], at: int, text: str) -> Plan:

@@ -1,4 +1,4 @@
-"""Transports know no pattern: one that was made up (``tests.walks.relay``) runs over both with nothing changed in them."""
+"""Transports know no pattern: one that was made up (``tests.walks.relay``) runs over both, and nothing is changed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from tests import wire
 from tests.walks.conftest import project
+from tests.walks.processes import children
 
 MANIFEST = """
     tools:
@@ -51,8 +52,6 @@ def test_a_chain_of_calls_with_a_question_before_its_last_step(relay: Any) -> No
 
 
 def test_it_is_cancelled_as_every_request_is(relay: Any) -> None:
-    from tests.walks.processes import children
-
     with relay.begin("example/relay", {"steps": ["slow", "framed"]}, id="slow") as pending:
         wire.eventually(lambda: children(relay.pid))
         pending.cancel()
@@ -71,10 +70,6 @@ def test_its_reply_stays_open_and_hears_of_edits(relay: Any, root: Path) -> None
 
 
 def test_the_protocol_itself_goes_on_beside_it(relay: Any) -> None:
-    assert [tool["name"] for tool in relay.request("tools/list").result["tools"]] == [
-        "framed",
-        "louder",
-        "slow",
-        "twice",
-    ]
+    listed = [tool["name"] for tool in relay.request("tools/list").result["tools"]]
+    assert listed == ["framed", "louder", "slow", "twice"]
     assert relay.request("example/unknown").error["code"] == -32601
