@@ -106,11 +106,12 @@ def method_of(asked: bytes | Message) -> str | None:
     return method if isinstance(method, str) else None
 
 
-def eventually(true: Callable[[], Any], what: str = "", patience: float = PATIENCE) -> Any:
-    """Ask again and again until it is true; fail after ``patience`` seconds. Returns what was true."""
+def eventually(true: Callable[[], Any], what: str | Callable[[], object] = "", patience: float = PATIENCE) -> Any:
+    """Ask again and again until it is true; fail after ``patience`` seconds, telling ``what`` (as it is then)."""
     deadline = time.monotonic() + patience
     while not (found := true()):
-        assert time.monotonic() < deadline, f"not within {patience} s: {what or true}"
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {patience} s: {(what() if callable(what) else what) or true}")
         time.sleep(0.02)
     return found
 
@@ -526,24 +527,27 @@ class Sent:
         self._server = server
         self._token = asked["params"]["_meta"].get("progressToken")
         self._over = False
+        server.awaiting.append(self)
         server.send(asked)
 
     def message(self, patience: float = PATIENCE) -> Message:
         """The next message. Raises StreamEnd after the response."""
         if self._over:
             raise StreamEnd
-        found = self._server.next_of(self._mine, patience)
+        # What carries neither token nor subscription (a log message) may be anybody's.
+        found = self._server.next_of(lambda found: self.owns(found) is not False, patience)
         self._over = "method" not in found
         return found
 
-    def _mine(self, found: Message) -> bool:
+    def owns(self, found: Message) -> bool | None:
+        """Whether a message belongs to this request; None if nothing in it tells."""
         if "method" not in found:
             return bool(found.get("id") == self.id)
         params = found["params"]
-        if "progressToken" in params:
-            return bool(params["progressToken"] == self._token)
-        # What carries no subscription (a log message) may be anybody's.
-        return bool(params.get("_meta", {}).get(META + "subscriptionId", self.id) == self.id)
+        told = params.get("requestId", params.get("_meta", {}).get(META + "subscriptionId"))
+        if told is not None:
+            return bool(told == self.id)
+        return bool(params["progressToken"] == self._token) if "progressToken" in params else None
 
     def rest(self) -> list[Message]:
         """All messages that are still to come."""
@@ -556,6 +560,8 @@ class Sent:
 
     def close(self) -> None:
         """Cancel what is not answered."""
+        if self in self._server.awaiting:
+            self._server.awaiting.remove(self)
         if not self._over and self._server.process.poll() is None:
             with contextlib.suppress(OSError, ValueError):
                 self.cancel()
@@ -586,6 +592,7 @@ class StdioServer(Process):
         if self.process.stdout is not None:
             threading.Thread(target=self._read_stdout, daemon=True).start()
         self._kept: list[Message] = []
+        self.awaiting: list[Sent] = []
         self._asked: dict[Any, str | None] = {}
 
     def send(self, what: bytes | Message) -> None:
@@ -645,7 +652,8 @@ class StdioServer(Process):
             if found.get("id") == id and ("result" in found or "error" in found):
                 self._kept = before + self._kept
                 return Exchange(found, notifications)
-            (before if "id" in found else notifications).append(found)
+            others = "id" in found or any(sent.owns(found) for sent in self.awaiting)
+            (before if others else notifications).append(found)
 
     def request(
         self, method: str, params: Mapping[str, Any] | None = None, *, id: str | int = 1, **envelope: Any

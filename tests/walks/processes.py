@@ -5,6 +5,7 @@ Knows: ``/proc``. Does not know: whose process it is.
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 
@@ -23,9 +24,13 @@ def children(pid: int) -> set[int]:
     return found
 
 
-def descriptors(pid: int) -> int:
-    """How many file descriptors a process has open."""
-    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+def descriptors(pid: int) -> dict[str, str]:
+    """The open file descriptors of a process, and what each one is."""
+    found: dict[str, str] = {}
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found[entry.name] = str(entry.readlink())
+    return found
 
 
 def memory(pid: int) -> int:
