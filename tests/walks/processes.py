@@ -6,6 +6,7 @@ Knows: ``/proc``. Does not know: whose process it is.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from pathlib import Path
 
 
@@ -24,12 +25,17 @@ def children(pid: int) -> set[int]:
     return found
 
 
-def descriptors(pid: int) -> dict[str, str]:
-    """The open file descriptors of a process, and what each one is."""
-    found: dict[str, str] = {}
+def descriptors(pid: int) -> int:
+    """How many file descriptors a process has open."""
+    return sum(held(pid).values())
+
+
+def held(pid: int) -> Counter[str]:
+    """The open file descriptors of a process by kind: pipe, socket, the path of a file."""
+    found: Counter[str] = Counter()
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(OSError):
-            found[entry.name] = str(entry.readlink())
+            found[str(entry.readlink()).partition(":[")[0]] += 1
     return found
 
 

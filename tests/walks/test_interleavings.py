@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from tests import wire
 from tests.walks.conftest import started
-from tests.walks.processes import children, descriptors
+from tests.walks.processes import children, held
 
 LIST_CHANGED = "notifications/tools/list_changed"
 UPDATED = "notifications/resources/updated"
@@ -101,7 +101,7 @@ class Interleavings(RuleBasedStateMachine):
         self.server = started(self.way, self.root, files)
         if self.way == "stdio":
             self.calls_something_quick()  # it says nothing when it is up
-        self.sockets = self.held()["socket"]  # before anyone connects
+        self.sockets = held(self.server.pid)["socket"]  # before anyone connects
 
     @initialize()
     def counts_at_rest(self) -> None:
@@ -114,7 +114,7 @@ class Interleavings(RuleBasedStateMachine):
         self.hangs_up()
         wire.eventually(lambda: self.census() == self.census())
         self.at_rest = self.census()
-        self.open = {**self.held(), "socket": self.sockets + (self.way == "http")}
+        self.open = {**held(self.server.pid), "socket": self.sockets + (self.way == "http")}
 
     def census(self) -> dict[str, int]:
         found: dict[str, int] = self.server.call("census", id=next(self.ids)).result["structuredContent"]
@@ -271,12 +271,10 @@ class Interleavings(RuleBasedStateMachine):
     def hangs_up_on_everything(self) -> None:
         self.hangs_up()
         wire.eventually(lambda: self.census() == self.at_rest, lambda: f"{self.census()} instead of {self.at_rest}")
-        wire.eventually(lambda: self.held() == self.open, lambda: f"{self.held()} instead of {self.open}")
+        wire.eventually(
+            lambda: held(self.server.pid) == self.open, lambda: f"{held(self.server.pid)} instead of {self.open}"
+        )
         assert not children(self.server.pid)
-
-    def held(self) -> Counter[str]:
-        """How many descriptors of each kind are open."""
-        return Counter(what.partition("[")[0].rstrip(":") for what in descriptors(self.server.pid).values())
 
     def teardown(self) -> None:
         try:
