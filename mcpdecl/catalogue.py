@@ -6,6 +6,8 @@ Knows: the shape of a compiled tool, prompt, resource and form. Does not know: h
 
 from __future__ import annotations
 
+import hashlib
+import json
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,6 +55,12 @@ class Asked:
     questions: Mapping[str, Mapping[str, Any]]
 
 
+def digest(data: Any) -> str:
+    """A digest of JSON data; equal data has equal digests. An answer counts only for a question of one digest."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
     """The requestState of this call was used before; nothing ran."""
@@ -82,6 +90,10 @@ class Call(Protocol):
     @property
     def answers(self) -> Mapping[str, Any]:
         """Raw answers (``ElicitResult``, ``CreateMessageResult``, ``ListRootsResult``) by question key."""
+
+    @property
+    def heard(self) -> Mapping[str, str]:
+        """The digests of the questions that were asked from inside a run and are answered, by key."""
 
     @property
     def limits(self) -> Limits:
@@ -163,7 +175,7 @@ class Question:
     """One entry of ``ask``. ``params`` renders to the params of ``method``; ``schema`` judges an accepted form.
 
     ``schema`` is None where the form depends on the call (then it is compiled from what was shown), or where there is
-    no form. ``reads`` covers ``when`` and ``params``.
+    no form. ``reads`` covers ``when`` and ``params``; ``mode`` is that of an elicitation.
     """
 
     key: str
@@ -174,6 +186,7 @@ class Question:
     declined: Template | None
     optional: bool
     reads: Reads
+    mode: Literal["form", "url"] = "form"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +281,17 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """A resource that a template serves and that is listed: ``wire`` is its descriptor as JSON bytes."""
+
+    name: str
+    uri: str
+    wire: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ResourceTemplate:
-    """A compiled resource template."""
+    """A compiled resource template. ``entries`` are those of its resources that are known, such as files."""
 
     name: str
     template: UriTemplate
@@ -279,6 +301,7 @@ class ResourceTemplate:
     mime: str | None
     shape: Shape
     ttl_ms: int = 0
+    entries: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +316,8 @@ class Form:
 class Settings:
     """The ``server`` section: identity and how the server behaves.
 
-    ``info`` is the ``Implementation`` object; ``env`` the values of the names in ``server.env``.
+    ``info`` is the ``Implementation`` object; ``env`` the values of the names in ``server.env``; ``ttl_ms`` is None
+    where the author does not say.
     """
 
     info: Mapping[str, Any]
@@ -302,7 +326,7 @@ class Settings:
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     stream_after: float = 5.0
-    ttl_ms: int = 0
+    ttl_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +340,7 @@ class Listing:
     @classmethod
     def of(cls, items: Mapping[str, bytes], page: int = 1000) -> Listing:
         """Order entries by name and join the first page."""
+        # spec: server/tools#capabilities: a deterministic order
         names = tuple(sorted(items))
         entries = tuple(items[n] for n in names)
         return cls(names, entries, b"[" + b",".join(entries[:page]) + b"]")
@@ -375,7 +400,7 @@ class Catalogue:
         lists = {
             "tools": Listing.of({n: t.wire for n, t in tools.items()}),
             "prompts": Listing.of({n: p.wire for n, p in prompts.items()}),
-            "resources": Listing.of({r.name: r.wire for r in resources.values()}),
+            "resources": Listing.of(_resources_listed(resources, templates)),
             "resourceTemplates": Listing.of({n: t.wire for n, t in templates.items()}),
         }
         return cls(
@@ -389,6 +414,19 @@ class Catalogue:
             revision=revision,
             root=root,
         )
+
+
+def _resources_listed(resources: Mapping[str, Resource], templates: Mapping[str, ResourceTemplate]) -> dict[str, bytes]:
+    """What ``resources/list`` holds. A resource is listed by what serves it: a fixed URI, else the first template."""
+    found = {resource.name: resource.wire for resource in resources.values()}
+    before: list[UriTemplate] = []
+    for name in sorted(templates):
+        for entry in templates[name].entries:
+            if entry.uri not in resources and all(template.match(entry.uri) is None for template in before):
+                # files of two folders may have one name, which stays what orders them
+                found[f"{entry.name}\0{entry.uri}"] = entry.wire
+        before.append(templates[name].template)
+    return found
 
 
 def counted(number: int, word: str) -> str:
@@ -430,6 +468,10 @@ def diff(old: Catalogue, new: Catalogue) -> Changes:
         for uri, resource in new.resources.items()
         if uri in old.resources and old.resources[uri].handler.digest != resource.handler.digest
     }
+    for name, template in new.templates.items():
+        was = old.templates.get(name)
+        if was is not None and was.handler.digest != template.handler.digest:
+            updated |= {entry.uri for entry in was.entries} & {entry.uri for entry in template.entries}
     return Changes(
         tools=_differ(old.lists["tools"], new.lists["tools"]),
         prompts=_differ(old.lists["prompts"], new.lists["prompts"]),

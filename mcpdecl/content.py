@@ -75,7 +75,9 @@ def text_block(text: str, **more: Any) -> Block:
 
 def binary_block(data: bytes, mime: str, *, uri: str = "data:", **more: Any) -> Block:
     """Bytes as an image or audio block by media type, else as an embedded resource."""
-    # spec: server/prompts#image-content: MUST be base64-encoded and include a valid MIME type
+    # spec: server/prompts#image-content: base64, and a media type
+    # spec: server/prompts#audio-content
+    # spec: server/prompts#embedded-resources: URI, media type and base64
     kind = mime.partition("/")[0]
     encoded = base64.b64encode(data).decode("ascii")
     if kind in {"image", "audio"}:
@@ -265,7 +267,7 @@ def _author_contents(data: Any) -> tuple[Mapping[str, Any], ...] | None:
 
 
 def _structured(value: Any) -> Blocks:
-    # spec: server/tools#structured-content: SHOULD also return the serialized JSON in a TextContent block
+    # spec: server/tools#structured-content: also return the serialized JSON in a TextContent block
     return Blocks((text_block(_json_text(value)),), structured=value)
 
 
@@ -287,6 +289,7 @@ def _as_bytes(data: bytes, mime: str | None) -> Block:
 
 
 def _bytes_content(uri: str, mime: str | None, data: bytes, binary: bool) -> Mapping[str, Any]:
+    # spec: server/resources#security-considerations: binary data is base64
     if not binary and mime is not None and is_text_mime(mime):
         return {"uri": uri, "mimeType": mime, "text": _decoded_as(mime, data)}
     if not binary and mime is None and b"\0" not in data:
@@ -339,6 +342,7 @@ def _text(data: str | bytes) -> str:
     return data.decode("utf-8", "replace") if isinstance(data, bytes) else _sound(data)
 
 
+# spec: server/tools#security-considerations: what leaves is sound text and JSON
 def _sound(text: str) -> str:
     if not text.isascii():
         try:

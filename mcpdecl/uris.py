@@ -14,8 +14,9 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 _UNRESERVED = "-._~"
-# Of the reserved characters of RFC 3986, those that a path may hold: "?" and "#" would end it.
-_RESERVED_IN_PATHS = ":/[]@!$&'()*+,;="
+# Of the reserved characters of RFC 3986, those that a path may hold anywhere: "?" and "#" would end it, brackets belong
+# to hosts alone, and a colon would begin a port in docs://{+path}, where the first name stands in the host's place.
+_RESERVED_IN_PATHS = "/@!$&'()*+,;="
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _CHARACTERS = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*\Z")
@@ -53,6 +54,7 @@ class UriTemplate:
         Takes time linear in the length of ``uri``. A simple variable never yields a separator, NUL or ``..``; a
         reserved one may hold ``/`` but no ``..`` component. Query variables that are not there are left out.
         """
+        # spec: server/resources#security-considerations: no value leads out of its place
         path, mark, query = uri.partition("?") if self._query else (uri, "", "")
         raw = _split(self._parts, path)
         if raw is None:
@@ -77,8 +79,8 @@ class UriTemplate:
     def expand(self, values: Mapping[str, Any]) -> str:
         """The URI for these values, such that ``match`` gives them back. A value that is missing leaves nothing.
 
-        Differs from RFC 6570 in one point: ``%``, ``?`` and ``#`` in a value of ``{+name}`` are always encoded, so that
-        every file name survives the way there and back.
+        Differs from RFC 6570 in one point: ``% ? # : [ ]`` in a value of ``{+name}`` are always encoded, so that every
+        file name makes a URI and survives the way there and back.
         """
         made = [
             part if isinstance(part, str) else _encode(values.get(part.name, ""), part.reserved) for part in self._parts
@@ -116,6 +118,11 @@ def is_uri(text: str) -> bool:
     authority = re.match(r"//([^/?#]*)", rest)
     outside = rest[authority.end() :] if authority else rest
     return "[" not in outside and "]" not in outside and (authority is None or _is_authority(authority[1]))
+
+
+def is_page(text: str) -> bool:
+    """Whether a browser may be sent there: an absolute URI of a host, by https or http."""
+    return is_uri(text) and re.match(r"(?i)https?://[^/?#]", text) is not None
 
 
 def _is_authority(text: str) -> bool:

@@ -14,11 +14,13 @@ from mcpdecl.catalogue import (
     Call,
     Catalogue,
     Changes,
+    Entry,
     Handler,
     Listing,
     Outcome,
     Prompt,
     Resource,
+    ResourceTemplate,
     Settings,
     Tool,
     Value,
@@ -27,6 +29,7 @@ from mcpdecl.catalogue import (
 from mcpdecl.content import Shape
 from mcpdecl.schema import compile_schema
 from mcpdecl.templates import Reads, Scope
+from mcpdecl.uris import parse
 
 NAMES = st.lists(st.text("abcdef.-_09", min_size=1, max_size=6), unique=True, max_size=40)
 
@@ -99,6 +102,52 @@ def test_a_resource_whose_content_changed_is_updated_not_relisted() -> None:
 
 def test_a_new_resource_is_listed_not_updated() -> None:
     assert diff(catalogue(), catalogue(resource("r", "1"))) == Changes(resources=frozenset({"r"}))
+
+
+def folder(name: str, *paths: str, uri: str = "", text: str = "") -> ResourceTemplate:
+    template = parse(uri or f"{name}://{{+path}}")
+    made = [(path, template.expand({template.variables[0]: path})) for path in paths]
+    entries = tuple(Entry(path, uri, msgspec.json.encode({"name": path, "uri": uri})) for path, uri in made)
+    wire = msgspec.json.encode({"name": name, "uriTemplate": template.source})
+    return ResourceTemplate(name, template, wire, Handler(Says(text), digest=text), {}, None, Shape(), entries=entries)
+
+
+def listed(made: Catalogue) -> list[str]:
+    return [entry["uri"] for entry in msgspec.json.decode(made.lists["resources"].first)]
+
+
+def test_files_of_folders_are_listed_with_the_others_by_name() -> None:
+    made = catalogue(folder("g", "a.md", "c.md"), resource("b", "1"), folder("f", "a.md", "a"), resource("a", "1"))
+    assert listed(made) == ["x://a", "f://a", "f://a.md", "g://a.md", "x://b", "g://c.md"]
+
+
+def test_a_uri_is_listed_once_by_what_serves_it() -> None:
+    fixed = resource("a", "1")
+    deep, flat = folder("z", "a", "b", "c/d", uri="x://{+path}"), folder("f", "b", "e", uri="x://{path}")
+    assert listed(catalogue(deep, flat, fixed)) == ["x://a", "x://b", "x://c/d", "x://e"]
+    # whatever "f" has, it is asked for all that its template matches
+    assert listed(catalogue(deep, folder("f", uri="x://{path}"))) == ["x://c/d"]
+
+
+def test_pages_of_equal_names_lose_nothing() -> None:
+    listing = catalogue(folder("f", "a", "b"), folder("g", "a", "b"), folder("h", "a", "b")).lists["resources"]
+    seen: list[str] = []
+    page, after = listing.page(None, 1)
+    while after is not None:
+        seen += [entry["uri"] for entry in msgspec.json.decode(page)]
+        page, after = listing.page(after, 1)
+    seen += [entry["uri"] for entry in msgspec.json.decode(page)]
+    assert seen == ["f://a", "g://a", "h://a", "f://b", "g://b", "h://b"]
+
+
+def test_a_file_that_came_or_went_is_a_change_of_the_list() -> None:
+    old, new = catalogue(folder("f", "a", "b")), catalogue(folder("f", "a", "c"))
+    assert len(diff(old, new).resources) == 2 and not diff(old, new).updated
+
+
+def test_files_of_a_folder_that_is_another_are_updated() -> None:
+    old, new = catalogue(folder("f", "a", "b", text="1")), catalogue(folder("f", "a", "c", text="2"))
+    assert diff(old, new).updated == {"f://a"}
 
 
 def test_changes_add_up() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcpdecl.uris import UriTemplateFault, is_uri, parse
+from mcpdecl.uris import UriTemplateFault, is_page, is_uri, parse
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,12 @@ def test_expand() -> None:
     assert template.variables == ("a", "p", "q")
 
 
+def test_a_value_of_a_reserved_variable_always_makes_a_uri() -> None:
+    template = parse("docs://{+p}")
+    assert template.expand({"p": "12:30 [x]/a:b?#%"}) == "docs://12%3A30%20%5Bx%5D/a%3Ab%3F%23%25"
+    assert is_uri(template.expand({"p": "12:30 [x]/a:b?#%"}))
+
+
 CHARACTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="/\\")
 SAFE = st.text(CHARACTERS, min_size=1, max_size=20).filter(lambda t: t.strip(".") != "")
 
@@ -124,3 +130,16 @@ def test_uris(text: str) -> None:
 )
 def test_no_uris(text: str) -> None:
     assert not is_uri(text)
+
+
+@pytest.mark.parametrize("text", ["https://a.test", "http://127.0.0.1:8000/x?y#z", "HTTPS://a.test/", "https://[::1]/"])
+def test_pages(text: str) -> None:
+    assert is_page(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "https://", "https:///x", "https:a.test", "javascript:alert(1)", "file:///a", "ftp://a.test/", "x https://a"],
+)
+def test_no_pages(text: str) -> None:
+    assert not is_page(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from mcpdecl.bindings import files, process, python, text
+from mcpdecl.bindings import files, folders, process, python, text
 from mcpdecl.bindings.site import Site as Site
 from mcpdecl.catalogue import Binding
 
@@ -22,6 +22,7 @@ KINDS: Mapping[str, Bind] = {
     "content": text.bind_content,
     "messages": text.bind_messages,
     "file": files.bind,
+    "folder": folders.bind,
 }
 
 

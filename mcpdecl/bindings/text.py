@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import mimetypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from mcpdecl.bindings.files import named, read
+from mcpdecl.bindings.media import mime_of
 from mcpdecl.bindings.site import Fields, Site, joined
 from mcpdecl.catalogue import Binding, Call, Failure, Outcome, Value
 from mcpdecl.content import Block, Blocks, ContentFault, Contents, Messages, Shape, binary_block
@@ -291,7 +291,7 @@ def _resource(written: Any, site: Site) -> Binding | None:
         held: Fields | None = None if base is None else {"blob": base}
     else:
         data = _loaded(written["file"], site, "file")
-        rest["mimeType"] = rest.get("mimeType") or _mime(written["file"]) or "application/octet-stream"
+        rest["mimeType"] = rest.get("mimeType") or mime_of(written["file"]) or "application/octet-stream"
         contents = {} if data is None else Shape().contents("", rest["mimeType"], data).items[0]
         held = None if data is None else {key: contents[key] for key in ("text", "blob") if key in contents}
     return None if held is None else _fixed({"type": "resource", "resource": rest}, site, below="resource", held=held)
@@ -328,14 +328,15 @@ def _binary(kind: Literal["image", "audio"], written: Any, site: Site) -> Bindin
             return None
         return None if base is None else _fixed({"type": kind, "data": base, "mimeType": written["mimeType"]}, site)
     data = _loaded(written["file"], site)
-    mime = written.get("mimeType") or _mime(written["file"])
+    mime = written.get("mimeType") or mime_of(written["file"])
     if data is None:
         return None
     if mime is None or not mime.startswith(f"{kind}/"):
         hint = f"Write {kind}: {{file: {written['file']}, mimeType: {kind}/…}}."
         site.report("unknown-mime", f"{written['file']} does not look like {kind}.", hint=hint)
         return None
-    # spec: server/tools#image-content
+    # spec: server/prompts#image-content
+    # spec: server/prompts#audio-content
     return _fixed({"type": kind, "data": base64.b64encode(data).decode("ascii"), "mimeType": mime}, site)
 
 
@@ -366,10 +367,6 @@ def _loaded(name: str, site: Site, *place: str | int) -> bytes | None:
     return None
 
 
-def _mime(name: str) -> str | None:
-    return mimetypes.guess_type(name, strict=False)[0]
-
-
 def _fixed(block: Fields, site: Site, *, below: str = "", held: Fields | None = None) -> Fixed | None:
     tree = site.tree(block[below] if below else {k: v for k, v in block.items() if k not in {"type", "data"}})
     if tree is None:
@@ -385,6 +382,7 @@ def _raw(block: Fields) -> Fields:
 
 def _whole(block: Fields) -> bool:
     """Whether a block still has what its type needs after absent parts fell away."""
+    # spec: server/prompts#embedded-resources: URI and text or blob
     needs = {"resource_link": ("uri", "name"), "resource": ("resource",), "image": ("data",), "audio": ("data",)}
     inner: Fields = block["resource"] if block["type"] == "resource" and "resource" in block else block
     good = all(key in block for key in needs.get(block["type"], ()))

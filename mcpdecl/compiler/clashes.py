@@ -24,6 +24,7 @@ def clashes(entries: list[Entry]) -> list[Diagnostic]:
 
 def _names(entries: Iterable[Entry]) -> Iterator[Diagnostic]:
     """Two declarations of one kind with one name. One that is not enabled makes room for another."""
+    # spec: server/tools#tool-names: unique, and case counts
     first: dict[tuple[str, str], Entry] = {}
     for entry in entries:
         declaration, written, item = entry

@@ -5,31 +5,12 @@ Knows: the members that all descriptors share, and their order. Does not know: w
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from mcpdecl.compiler.draft import Draft
-
-# the standard library's own table: what a machine has installed must not change a descriptor
-_TYPES = mimetypes.MimeTypes(filenames=())
-_MORE = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".yaml": "application/yaml",
-    ".yml": "application/yaml",
-    ".toml": "application/toml",
-    ".webp": "image/webp",
-    ".jsonl": "application/jsonl",
-    ".log": "text/plain",
-    ".rst": "text/x-rst",
-    ".ts": "text/x-typescript",
-    ".rs": "text/x-rust",
-    ".go": "text/x-go",
-    ".sh": "text/x-shellscript",
-}
 
 
 def described(draft: Draft, name: str, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,9 +28,3 @@ def encoded(draft: Draft, descriptor: Mapping[str, Any]) -> bytes | None:
     except (UnicodeEncodeError, OverflowError, ValueError, TypeError):
         draft.report.key("bad-value", f"{draft.name!r} holds text or numbers that JSON cannot carry.")
         return None
-
-
-def mime_of(path: str) -> str | None:
-    """The media type that a file's name suggests."""
-    suffix = "." + path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else ""
-    return _MORE.get(suffix) or _TYPES.guess_type(f"x{suffix}", strict=False)[0]

@@ -24,17 +24,21 @@ from mcpdecl.manifest.declarations import Kind
 from mcpdecl.schema import SchemaFault
 from mcpdecl.templates import Reads, TemplateFault, Templates, Tree
 
+WORDS = frozenset({"message", "url", "text", "systemPrompt"})  # what is read in a question is text
 NONE = Names({}, frozenset(), frozenset(), {}, closed=True)
 
 
 @dataclass(frozen=True, slots=True)
 class FormText:
-    """A form of the folder: what questions take over from it. ``text`` is None where it has no fields of its own."""
+    """A form of the folder: what questions take over from it. ``text`` is None where it has no fields of its own.
+
+    ``digest`` changes when anything that they take over does.
+    """
 
     name: str
     fields: Mapping[str, Any]
     text: Text | None
-    digest: str
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +171,14 @@ class Draft:
     def quietly(self, data: Any) -> Tree | None:
         """Compile data whose templates were judged before, part by part, where they stand."""
         try:
-            return self.folder.templates.tree(data)
+            return self.folder.templates.tree(data, WORDS)
         except TemplateFault:
             return None
 
     def borrowed(self, data: Any, *path: str | int) -> Tree | None:
         """Compile data that comes from a form of another place; what is wrong with it here is told at ``path``."""
         try:
-            tree = self.folder.templates.tree(data)
+            tree = self.folder.templates.tree(data, WORDS)
         except TemplateFault:
             return None  # told where the form stands
         unknown = sorted({read[0] for read in tree.reads} - self.names.known)

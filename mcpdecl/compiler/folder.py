@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+from mcpdecl.bindings.folders import Folder, Found
+
 SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 FOLDER = "manifests"
 PASSED_BY = frozenset({"node_modules", "__pycache__"})
@@ -87,6 +89,7 @@ class Files:
     root: Path
     seen: dict[Path, str | None] = field(default_factory=dict)
     _bytes: dict[Path, bytes] = field(default_factory=dict)
+    _found: dict[Folder, Found] = field(default_factory=dict)
 
     def read(self, path: Path) -> bytes | None:
         """The bytes of a file, or None where there is no readable file."""
@@ -104,6 +107,12 @@ class Files:
         """The digest of a file's content, or None where there is no readable file."""
         self.read(path)
         return self.seen[path]
+
+    def found(self, folder: Folder) -> Found:
+        """What a served folder holds."""
+        if folder not in self._found:
+            self._found[folder] = folder.find(self.root)
+        return self._found[folder]
 
     def name(self, path: Path) -> str:
         """The path as the author would type it: relative to the root where it lies below it."""

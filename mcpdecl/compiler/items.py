@@ -6,18 +6,19 @@ not know: what makes a tool, a prompt, a resource or a form.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mcpdecl.catalogue import Handler, Prompt, Resource, ResourceTemplate, Tool
+from mcpdecl.catalogue import Prompt, Resource, ResourceTemplate, Tool
 from mcpdecl.compiler.draft import Draft, Folder, FormText
 from mcpdecl.compiler.environment import Filling, unset
 from mcpdecl.compiler.forms import form
 from mcpdecl.compiler.memo import Kept
 from mcpdecl.compiler.names import texts
 from mcpdecl.compiler.prompts import prompt
-from mcpdecl.compiler.resources import resource
+from mcpdecl.compiler.resources import folders_of, resource
 from mcpdecl.compiler.tools import tool
 from mcpdecl.compiler.written import Path, Written
 from mcpdecl.manifest.declarations import Declaration, digest
@@ -50,14 +51,14 @@ class Compiled:
 
 
 def compile_item(folder: Folder, declaration: Declaration, written: Written, identity: str) -> Compiled:
-    """Compile a tool, a prompt, a resource or a resource template. ``identity`` is the digest of what was written."""
+    """Compile a tool, a prompt, a resource or a resource template. ``identity`` is its key in the memo."""
     draft = Draft(folder, declaration.kind, declaration.name, written)
     _fill(draft, CALL_TIME)
     draft.enabled = _enabled(draft)
     made = MAKERS[declaration.kind](draft)
     _read_environment(draft)
     if made is not None:
-        made = replace(made, handler=replace(made.handler, digest=_digest(draft, made.handler, identity)))
+        made = replace(made, handler=replace(made.handler, digest=_digest(draft)))
     return Compiled(_kept(draft, made if draft.enabled and not draft.faulty else None, identity))
 
 
@@ -65,7 +66,8 @@ def compile_form(folder: Folder, declaration: Declaration, written: Written, ide
     """Compile a form."""
     draft = Draft(folder, declaration.kind, declaration.name, written)
     _fill(draft, FORM_CALL_TIME)
-    made, text = form(draft, identity)
+    made, text = form(draft)
+    text = replace(text, digest=digest(_content(draft)))
     return Compiled(_kept(draft, None if draft.faulty else made, identity, text))
 
 
@@ -131,14 +133,21 @@ def _call_time(fields: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
             yield from texts(part.get("complete"), ("arguments", name, "complete"))
 
 
-def _digest(draft: Draft, handler: Handler, identity: str) -> str:
+def _content(draft: Draft) -> list[Any]:
+    """What was written, defaults merged in, and the files that it names."""
+    files, root = draft.folder.files, draft.folder.root
+    named = {os.path.relpath(path, root): files.digest(path) for path in sorted(draft.depends)}
+    return [draft.kind, draft.name, draft.fields, named]
+
+
+def _digest(draft: Draft) -> str:
     """Changes when anything about the item does, also what it names; the same in every process."""
     files = draft.folder.files
-    named = {str(path): files.digest(path) for path in sorted(draft.depends)}
     modules = {name: files.digest(draft.folder.root / f"{name}.py") for name in sorted(_modules(draft.fields))}
     forms = {name: draft.folder.forms[name].digest for name in sorted(draft.asks_for & draft.folder.forms.keys())}
     env = {name: draft.folder.environ.get(name) for name in sorted(draft.env)}
-    return digest([identity, named, modules, forms, env])
+    # Servers of several folders may share a key: a yes in one of them is none in another.
+    return digest([str(draft.folder.root), _content(draft), modules, forms, env])
 
 
 def _modules(data: Any) -> set[str]:
@@ -161,6 +170,7 @@ def _kept(draft: Draft, item: Any, identity: str, form: FormText | None = None) 
         findings=tuple(findings),
         files={path: files.digest(path) for path in draft.depends},
         forms={name: forms[name].digest if name in forms else None for name in draft.asks_for},
+        folders={folder: files.found(folder) for folder in folders_of(item)},
         env=frozenset(draft.env),
         generation=draft.folder.modules.generation if _modules(draft.fields) else None,
         form=form,

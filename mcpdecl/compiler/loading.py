@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from mcpdecl.bindings.folders import Folder as ServedFolder
 from mcpdecl.bindings.python import Modules
 from mcpdecl.catalogue import Catalogue, Form, Prompt, Resource, ResourceTemplate, Tool
 from mcpdecl.compiler.clashes import clashes
@@ -34,14 +35,21 @@ DOTENV = ".env"
 class Watched:
     """What a catalogue was made of.
 
-    ``manifests`` is the folder or file, ``files`` every file that was read or named, ``resources`` the URIs that are
-    served from a file, ``modules`` the Python files of the root that were imported.
+    ``manifests`` is the folder or file, ``files`` every file that was read, or is named and missing, ``resources`` the
+    URIs that are served from a file, ``modules`` the Python files of the root that were imported, ``folders`` those
+    whose files are served.
     """
 
     manifests: Path
     files: frozenset[Path]
     resources: Mapping[Path, frozenset[str]]
     modules: frozenset[Path]
+    folders: frozenset[ServedFolder] = frozenset()
+
+    def uris(self, path: Path) -> frozenset[str]:
+        """The URIs under which a file is served, or would be if it were there."""
+        below = {folder.uri_at(path) for folder in self.folders}
+        return self.resources.get(path, frozenset()) | {uri for uri in below if uri is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +245,10 @@ class _Loading:
         files = {path for item in items if item.compiled is not None for path in item.compiled.files}
         return Watched(
             self.place,
-            frozenset(files | self.files.seen.keys() | resources.keys() | {self.files.root / DOTENV}),
+            frozenset(files | self.files.seen.keys() | {self.files.root / DOTENV}),
             {path: frozenset(uris) for path, uris in resources.items()},
             frozenset(modules.files),
+            frozenset(folder for item in items if item.compiled is not None for folder in item.compiled.folders),
         )
 
 
@@ -273,4 +282,6 @@ def _revision(found: Any, served: Iterable[Tool | Prompt | Resource | ResourceTe
         whole.update(f"\0{type(item).__name__}\0{item.name}\0".encode())
         whole.update(repr(dict(item.declared)).encode() if isinstance(item, Form) else item.wire)
         whole.update(b"" if isinstance(item, Form) else item.handler.digest.encode())
+        for entry in item.entries if isinstance(item, ResourceTemplate) else ():
+            whole.update(entry.wire)
     return whole.hexdigest()[:12]

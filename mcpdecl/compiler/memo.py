@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mcpdecl.bindings.folders import Folder, Found
 from mcpdecl.bindings.python import Modules
 from mcpdecl.compiler.draft import FormText
 from mcpdecl.compiler.folder import Files
@@ -35,7 +36,8 @@ class Kept:
     """An item that was compiled without an error, None where it is not served.
 
     ``written`` is the digest of its declaration and of all that holds around it; ``files`` and ``forms`` are the
-    digests of what it names (None: was not there), ``generation`` that of the Python modules, if it uses any.
+    digests of what it names (None: was not there), ``folders`` what served folders held, ``generation`` that of the
+    Python modules, if it uses any.
     """
 
     written: str
@@ -43,6 +45,7 @@ class Kept:
     findings: tuple[Finding, ...] = ()
     files: Mapping[Path, str | None] = field(default_factory=dict)
     forms: Mapping[str, str | None] = field(default_factory=dict)
+    folders: Mapping[Folder, Found] = field(default_factory=dict)
     env: frozenset[str] = frozenset()
     generation: str | None = None
     form: FormText | None = None
@@ -53,6 +56,7 @@ class Kept:
             self.written == written
             and (self.generation is None or self.generation == generation)
             and all(files.digest(path) == digest for path, digest in self.files.items())
+            and all(files.found(folder) == found for folder, found in self.folders.items())
             and all((forms[n].digest if n in forms else None) == digest for n, digest in self.forms.items())
         )
 

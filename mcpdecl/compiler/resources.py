@@ -1,18 +1,24 @@
-"""A resource or a resource template: its URI, its arguments, its descriptor, its handler.
+"""A resource or a resource template: its URI, its arguments, its descriptor, its handler, the files that it lists.
 
-Knows: what server/resources asks of a descriptor. Does not know: how a URI is read.
+Knows: what server/resources asks of a descriptor. Does not know: how a URI is read, or which files a folder serves.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from mcpdecl.catalogue import Handler, Resource, ResourceTemplate
+import msgspec
+
+from mcpdecl.bindings.folders import MOST, Folder
+from mcpdecl.bindings.media import mime_of
+from mcpdecl.catalogue import Argument, Binding, Entry, Handler, Resource, ResourceTemplate
 from mcpdecl.compiler.arguments import arguments
-from mcpdecl.compiler.descriptors import described, encoded, mime_of
+from mcpdecl.compiler.descriptors import described, encoded
 from mcpdecl.compiler.draft import Draft
 from mcpdecl.compiler.handlers import handler, name_everything, shape_of, used
 from mcpdecl.compiler.names import nearest
@@ -29,7 +35,7 @@ def resource(draft: Draft) -> Resource | ResourceTemplate | None:
 def _fixed(draft: Draft) -> Resource | None:
     uri = draft.fields["uri"]
     if not is_uri(uri):
-        # spec: server/resources#resource: uri is a URI as RFC 3986 has it
+        # spec: server/resources#custom-uri-schemes: a URI as RFC 3986 has it
         hint = "Write a scheme and a path, such as docs://readme; encode blanks as %20."
         draft.report("bad-uri", f"{uri!r} is not a URI.", "uri", hint=hint)
     if "arguments" in draft.fields:
@@ -67,13 +73,58 @@ def _template(draft: Draft) -> ResourceTemplate | None:
     wire = encoded(draft, _descriptor(draft, name, {"uriTemplate": draft.fields["uriTemplate"]}, mime))
     if template is not None and made is not None:
         _unused(draft, template, made)
+    entries = _entries(draft, made.binding, known) if made is not None and known is not None else ()
     if template is None or made is None or known is None or wire is None or draft.faulty:
         return None
-    return ResourceTemplate(name, template, wire, made, known, mime, shape, ttl_ms)
+    known = _completing(known, template.variables, entries)
+    return ResourceTemplate(name, template, wire, made, known, mime, shape, ttl_ms, entries)
+
+
+def folders_of(item: object) -> tuple[Folder, ...]:
+    """The folders whose files an item lists."""
+    binding = item.handler.binding if isinstance(item, ResourceTemplate) else None
+    return (binding,) if isinstance(binding, Folder) else ()
+
+
+def _entries(draft: Draft, folder: Binding, arguments: Mapping[str, Argument]) -> tuple[Entry, ...]:
+    """The files that a folder serves, each as a resource; nothing for other bindings."""
+    if not isinstance(folder, Folder) or draft.faulty:
+        return ()
+    argument = arguments[folder.variable]
+    if not argument.text:
+        draft.report("folder-variable", "A path is text.", "arguments", folder.variable, hint="Leave out its type.")
+        return ()
+    found = draft.folder.files.found(folder)
+    if found.more:
+        message = f"{draft.fields['folder']} holds more than {MOST} files; the others are neither listed nor watched."
+        draft.report("folder-too-large", message, "folder", hint="Name what is served with include or exclude.")
+    names = [name for name in found.names if not argument.schema.violations(name)]
+    return tuple(_entry(draft, name, uri) for name in names if (uri := folder.uri(name)) is not None)
+
+
+def _entry(draft: Draft, name: str, uri: str) -> Entry:
+    """The Resource object of a file. spec: server/resources#resource"""
+    mime = draft.fields.get("mimeType") or mime_of(name)
+    # What the author says of all files together (title, description, _meta) would be wrong of each one, and with a
+    # size every edit of a file would change the list.
+    shared = {key: draft.fields[key] for key in ("icons", "annotations") if key in draft.fields}
+    kind = {"mimeType": mime} if mime is not None else {}
+    return Entry(name, uri, msgspec.json.encode({"name": name, "uri": uri} | kind | shared))
+
+
+def _completing(
+    arguments: Mapping[str, Argument], variables: tuple[str, ...], entries: tuple[Entry, ...]
+) -> Mapping[str, Argument]:
+    """Offer the paths of files, unless the author offers values."""
+    if not entries or arguments[variables[0]].complete is not None or arguments[variables[0]].choices:
+        return arguments
+    argument = replace(arguments[variables[0]], choices=tuple(entry.name for entry in entries))
+    return MappingProxyType({**arguments, argument.name: argument})
 
 
 def _parsed(draft: Draft) -> UriTemplate | None:
     try:
+        # spec: server/resources#custom-uri-schemes
         return parse(draft.fields["uriTemplate"])
     except UriTemplateFault as fault:
         draft.report("bad-uri-template", fault.message, "uriTemplate")

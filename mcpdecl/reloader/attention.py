@@ -6,10 +6,9 @@ Knows: when a change counts. Does not know: files, clocks or catalogues; all com
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeAlias
 
-from mcpdecl.reloader.looks import Look, Print
+from mcpdecl.reloader.looks import Input, Look, Print
 
 QUIET = 0.6  # seconds without change after which a write in place is taken to be finished
 
@@ -50,7 +49,7 @@ class Attention:
         self._quiet = quiet
         self._settled = Look({})
         self._sure = True
-        self._seen: dict[Path, bytes] = {}
+        self._seen: dict[Input, bytes] = {}
         self._since = 0.0
         self._held = False
 

@@ -27,6 +27,7 @@ def summary(before: Catalogue, after: Catalogue, limit: int = 20) -> str:
 
 
 def _items(catalogue: Catalogue) -> dict[tuple[str, str], object]:
+    """All that is served, by kind and name; files of a folder too."""
     resources = {r.name: r for r in catalogue.resources.values()}
     kinds: dict[str, Mapping[str, Any]] = {
         "1 tools": catalogue.tools,
@@ -34,4 +35,9 @@ def _items(catalogue: Catalogue) -> dict[tuple[str, str], object]:
         "3 resources": resources,
         "4 templates": catalogue.templates,
     }
-    return {(k, name): (item.wire, item.handler.digest) for k, items in kinds.items() for name, item in items.items()}
+    found: dict[tuple[str, str], object] = {
+        (kind, name): (item.wire, item.handler.digest) for kind, items in kinds.items() for name, item in items.items()
+    }
+    for name, template in catalogue.templates.items():
+        found |= {(f"5 files of {name}", entry.name): entry.wire for entry in template.entries}
+    return found

@@ -14,14 +14,18 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from mcpdecl.bindings.folders import Folder, Found
 from mcpdecl.compiler import Watched
 
 RACY = 3_000_000_000  # nanoseconds: a file younger than this may change again without its times telling
 LARGE = 64 * 2**20  # bytes: beyond this a file's times and size stand for its content
+LISTED = 2**20  # the same for the files of a folder, of which there may be thousands
 SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 PASSED_BY = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})  # and dot names
+
+Input: TypeAlias = Path | Folder  # a file by its content, a served folder by the names in it
 
 
 class Stamp(NamedTuple):
@@ -49,21 +53,21 @@ class Print:
 class Look:
     """All that matters, at one time. A file that is not there has no print.
 
-    ``inputs`` decide what a load gives; ``served`` are digests of files that are resources; ``paths`` is all that was
-    looked for; ``folders`` (path, device, inode) are those whose entries can change any of it; ``missing`` says that
-    the manifests' file or folder itself is not there.
+    ``inputs`` decide what a load gives; ``served`` are digests of files that are resources, those of served folders
+    among them; ``paths`` is all inputs that were looked for; ``folders`` (path, device, inode) are those whose entries
+    can change any of it; ``missing`` says that the manifests' file or folder itself is not there.
     """
 
-    inputs: Mapping[Path, Print]
+    inputs: Mapping[Input, Print]
     manifests: frozenset[Path] = frozenset()
-    paths: frozenset[Path] = frozenset()
+    paths: frozenset[Input] = frozenset()
     served: Mapping[Path, bytes] = field(default_factory=dict)
     folders: frozenset[tuple[str, int, int]] = frozenset()
     missing: bool = False
 
-    def contents(self) -> dict[Path, bytes]:
-        """Digest by path."""
-        return {path: seen.digest for path, seen in self.inputs.items()}
+    def contents(self) -> dict[Input, bytes]:
+        """Digest by input."""
+        return {given: seen.digest for given, seen in self.inputs.items()}
 
 
 class Eye:
@@ -82,38 +86,39 @@ class Eye:
         folders, below = walk(place)
         manifests = frozenset(p for p in below if p.suffix.lower() in SUFFIXES) if place.is_dir() else {place}
         drawers, templates = walk(self._root / "templates")
+        # A served file is only read when somebody asks for it, unless something else was made of it too.
         serving = {p for w in whole for p in w.resources}
-        # A served file may be a schema too; any other is only read when somebody asks for it.
-        read = {p for w in whole for p in w.files if p not in serving or p.suffix.lower() in SUFFIXES}
-        read |= manifests | templates | {p for w in whole for p in w.modules}
+        read = {p for w in whole for p in w.files | w.modules} | manifests | templates
         read |= modules_below(self._root) if searching else set()
-        paths = frozenset(read | serving)
-        links = {p for p in paths if p.is_symlink()}
-        real = {folder: Path(os.path.realpath(folder)) for folder in {p.parent for p in paths}}
-        ends = {p: Path(os.path.realpath(p)) if p in links else real[p.parent] / p.name for p in paths}
-        self._prints = {p: seen for p, end in ends.items() if (seen := self._print(p, end, thorough))}
-        ways = {place, self._root / "templates", *links, *(folder / "any" for folder in real)}
-        anchors = {folder for way in ways for folder in holders(way)}
+        found = {folder: folder.find(self._root) for w in whole for folder in w.folders}
+        listed = {folder.path / name for folder, seen in found.items() for name in seen.names}
+        looked = {path for seen in found.values() for path in seen.looked}
+        ends, anchors = _ways(read | serving | listed, {place, self._root / "templates", *(f.path for f in found)})
+        named, shown = read | serving, serving | listed
+        self._prints = {p: s for p, end in ends.items() if (s := self._print(p, end, thorough, p in named))}
+        inputs: dict[Input, Print] = {p: s for p, s in self._prints.items() if p in read}
+        inputs |= {p: replace(s, digest=b"there") for p in serving - read if (s := self._prints.get(p))}
+        inputs |= {folder: _names(folder, seen) for folder, seen in found.items() if seen.there}
         return Look(
-            inputs={p: s if p in read else replace(s, digest=b"there") for p, s in self._prints.items()},
+            inputs=inputs,
             manifests=frozenset(manifests),
-            paths=paths,
-            served={p: s.digest for p, s in self._prints.items() if p in serving},
-            folders=frozenset(_identified({*folders, *drawers, *anchors})),
+            paths=frozenset(named | found.keys()),
+            served={p: s.digest for p, s in self._prints.items() if p in shown},
+            folders=frozenset(_identified({*folders, *drawers, *anchors, *looked})),
             missing=not place.exists(),
         )
 
-    def _print(self, path: Path, real: Path, thorough: bool) -> Print | None:
+    def _print(self, path: Path, real: Path, thorough: bool, named: bool) -> Print | None:
         try:
             info = path.stat()
         except OSError:
             return None
         stamp = Stamp(info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
         old = self._prints.get(path)
-        if old and not thorough and not old.racy and old.stamp == stamp and old.real == real:
+        if old and not (thorough and named) and not old.racy and old.stamp == stamp and old.real == real:
             return old
         racy = time.time_ns() - max(stamp.modified, stamp.changed) < RACY
-        if not stat.S_ISREG(info.st_mode) or stamp.size > LARGE:
+        if not stat.S_ISREG(info.st_mode) or stamp.size > (LARGE if named else LISTED):
             return Print(f"{info.st_mode} {stamp.size} {stamp.modified}".encode(), stamp, real, racy=racy)
         try:
             data = path.read_bytes()
@@ -121,6 +126,24 @@ class Eye:
             return Print(f"unreadable {error.errno}".encode(), stamp, real, racy=True)
         blank = not data.removeprefix(b"\xef\xbb\xbf").strip()
         return Print(hashlib.blake2b(data, digest_size=16).digest(), stamp, real, blank, racy)
+
+
+def _ways(paths: set[Path], folders: set[Path]) -> tuple[dict[Path, Path], set[Path]]:
+    """Where each path leads, and the folders whose entries decide that and where ``folders`` lead."""
+    links = {p for p in paths if p.is_symlink()}
+    real = {folder: Path(os.path.realpath(folder)) for folder in {p.parent for p in paths}}
+    ends = {p: Path(os.path.realpath(p)) if p in links else real[p.parent] / p.name for p in paths}
+    return ends, {anchor for way in (*folders, *links, *(f / "any" for f in real)) for anchor in holders(way)}
+
+
+def _names(folder: Folder, found: Found) -> Print:
+    """A served folder as an input: which files are in it, not what is in them."""
+    changed = 0
+    for looked in found.looked:
+        with contextlib.suppress(OSError):
+            changed = max(changed, looked.stat().st_ctime_ns)
+    digest = hashlib.blake2b("\0".join(found.names).encode("utf-8", "surrogateescape"), digest_size=16)
+    return Print(digest.digest(), Stamp(0, 0, 0, changed, changed), Path(os.path.realpath(folder.path)))
 
 
 def walk(folder: Path) -> tuple[set[Path], set[Path]]:

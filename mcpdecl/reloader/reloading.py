@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -75,7 +75,7 @@ class Reloader:
         self._ear = Ear(None if polling_forced() else hints, log)
         self._trouble = Trouble(server.troubled, log, self._root)
         self._trouble.known(loaded.diagnostics)
-        self._served: dict[Path, bytes | None] = {}
+        self._served: Mapping[Path, bytes] | None = None
         self._searching = False
         self._quietly = True  # the first load only makes sure that nothing changed since the start
         self._read_all = time.monotonic()
@@ -149,9 +149,11 @@ class Reloader:
             raise RuntimeError(f"Loading ended with {type(error).__name__}.") from error
 
     def _replace(self, loaded: Loaded, new: Catalogue, after: Look) -> None:
-        old = self._server.catalogue
+        old, before = self._server.catalogue, self._live
         self._live = loaded.watched
-        self._served = {p: self._served.get(p, after.served.get(p)) for p in self._live.resources}
+        # What was served already is compared with what was seen of it last; what is new begins as it is.
+        fresh = {p: digest for p, digest in after.served.items() if not before.uris(p)}
+        self._served = {**fresh, **{p: digest for p, digest in (self._served or {}).items() if before.uris(p)}}
         self._server.replace(new)
         self._trouble.mended(loaded.diagnostics)
         if not self._quietly or old.revision != new.revision:
@@ -161,8 +163,10 @@ class Reloader:
 
     def _announce(self, look: Look) -> None:
         """Tell of served files that changed on disk, also while the manifests are broken."""
-        resources = self._live.resources
-        before, self._served = self._served, {p: look.served.get(p) for p in resources}
-        changed = [p for p in before if p in resources and before[p] != self._served[p]]
-        if uris := frozenset(uri for p in changed for uri in resources[p]):
+        before, now = self._served, look.served
+        self._served = now
+        if before is None:
+            return
+        changed = [p for p in before.keys() | now.keys() if before.get(p) != now.get(p)]
+        if uris := frozenset[str]().union(*(self._live.uris(p) for p in changed)):
             self._server.announce(Changes(updated=uris))

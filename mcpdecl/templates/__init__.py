@@ -77,6 +77,10 @@ class Template:
         text, absent = self._render(scope)
         return ABSENT if absent else text
 
+    def wording(self) -> Wording:
+        """The same template, which stays text inside data too."""
+        return Wording(self.source, self._parts, self.reads)
+
     def _render(self, scope: Scope) -> tuple[str, bool]:
         if self.literal is not None:
             return self.literal, False
@@ -90,6 +94,16 @@ class Template:
                 raise RenderFault(f"The template makes more than {TEXT_LIMIT} characters.")
             made.append(text)
         return "".join(made), absent
+
+
+class Wording(Template):
+    """A template that stays text inside data too: a number prints, what is absent prints nothing."""
+
+    __slots__ = ()
+
+    def item(self, scope: Scope) -> Any:
+        """The text. Raises RenderFault."""
+        return self.text(scope)
 
 
 class Expression:
@@ -161,12 +175,12 @@ class Templates:
         tree, reads = self._compiler.read_expression(text)
         return Expression(text, _Value(self._compiler.value(tree), reads), reads)
 
-    def tree(self, data: Any) -> Tree:
+    def tree(self, data: Any, words: frozenset[str] = frozenset()) -> Tree:
         """Compile data: every string in it, at any depth, is a template; keys are not.
 
-        The ``path`` of a TemplateFault tells which one it is.
+        What stands at a key of ``words`` is a Wording. The ``path`` of a TemplateFault tells which string it is.
         """
-        compiled = self._compiled(data, ())
+        compiled = self._compiled(data, (), words)
         reads = frozenset[tuple[str, ...]]().union(*(t.reads for t in _leaves(compiled)))
         constant = data if all(t.literal is not None for t in _leaves(compiled)) else ABSENT
         return Tree(compiled, reads, constant)
@@ -190,16 +204,17 @@ class Templates:
             self._loaded = Compiler(self._folder)
         return self._loaded
 
-    def _compiled(self, data: Any, path: tuple[str | int, ...]) -> Any:
+    def _compiled(self, data: Any, path: tuple[str | int, ...], words: frozenset[str]) -> Any:
         if isinstance(data, str):
             try:
-                return self.template(data)
+                made = self.template(data)
             except TemplateFault as fault:
                 raise TemplateFault(fault.message, fault.line, fault.column, path) from None
+            return made.wording() if path and path[-1] in words else made
         if isinstance(data, Mapping):
-            return {key: self._compiled(value, (*path, key)) for key, value in data.items()}
+            return {key: self._compiled(value, (*path, key), words) for key, value in data.items()}
         if isinstance(data, (list, tuple)):
-            return [self._compiled(value, (*path, index)) for index, value in enumerate(data)]
+            return [self._compiled(value, (*path, index), words) for index, value in enumerate(data)]
         return data
 
 

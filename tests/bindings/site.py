@@ -65,6 +65,7 @@ class FakeCall:
     principal: str | None = None
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     answers: Mapping[str, Any] = field(default_factory=dict)
+    heard: Mapping[str, str] = field(default_factory=dict)
     told: list[tuple[float, float | None, str | None]] = field(default_factory=list)
     logged: list[tuple[str, Any]] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)

@@ -74,3 +74,12 @@ async def test_R04_a_file_that_became_a_link_out_is_not_read(tmp_path: Path) -> 
     (root / "a.txt").unlink()
     (root / "a.txt").symlink_to(tmp_path / "outside")
     assert await made.run({}, FakeCall(root)) == Missing()
+
+
+async def test_R04_a_file_that_became_a_link_to_itself_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("fine")
+    made = bindings.bind({"file": "a.txt"}, site(tmp_path))
+    assert made is not None
+    (tmp_path / "a.txt").unlink()
+    (tmp_path / "a.txt").symlink_to("a.txt")
+    assert await made.run({}, FakeCall(tmp_path)) == Missing()

@@ -84,4 +84,4 @@ def test_a_single_file(tmp_path: Path) -> None:
 
 def test_the_example_project_is_clean() -> None:
     done = check("manifests", cwd=Path(__file__).parents[2])
-    assert (done.returncode, done.stdout) == (0, "OK: 7 tools, 1 prompt, 3 resources, 1 form\n")
+    assert (done.returncode, done.stdout) == (0, "OK: 7 tools, 1 prompt, 4 resources, 1 form\n")

@@ -89,11 +89,16 @@ def test_what_has_to_be_watched(project: Project) -> None:
             "note.txt": "x",
             "s.yaml": "n: string\n",
             "load_mod.py": "def go(n): return n\n",
+            "docs/a.md": "x",
             "manifests/a.yaml": "tools: {t: {description: x, input: s.yaml, python: 'load_mod:go'}}\n"
-            "resources: {r: {uri: 'x://r', file: note.txt}}\n",
+            "resources: {r: {uri: 'x://r', file: note.txt}, d: {uriTemplate: 'd://{+path}', folder: docs}}\n",
         }
     )
     watched = project.load().watched
+    assert watched.uris(project.root / "note.txt") == {"x://r"}
+    assert watched.uris(project.root / "docs/sub/b.md") == {"d://sub/b.md"}
+    assert watched.uris(project.root / "docs/.b.md") == watched.uris(project.root / "s.yaml") == frozenset()
+    assert project.root / "note.txt" not in watched.files, "its content is read when somebody asks for it"
     assert watched.manifests == project.root / "manifests"
     assert {project.root / "s.yaml", project.root / ".env", project.root / "manifests/a.yaml"} <= watched.files
     assert watched.resources == {project.root / "note.txt": frozenset({"x://r"})}

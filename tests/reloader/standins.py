@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from mcpdecl.catalogue import Catalogue, Changes, Handler, Settings, Tool, diff
+from mcpdecl.catalogue import Catalogue, Changes, Handler, ResourceTemplate, Settings, Tool, diff
 from mcpdecl.compiler import Loaded, Watched
 from mcpdecl.diagnostics import Diagnostic, Span
 from mcpdecl.observations import Log
@@ -31,7 +31,7 @@ def tool(name: str, text: str = "") -> Tool:
     return found
 
 
-def catalogue(*tools: Tool, revision: str = "") -> Catalogue:
+def catalogue(*tools: Tool | ResourceTemplate, revision: str = "") -> Catalogue:
     return Catalogue.of(Settings({}), tools, revision=revision or repr(tools), root=Path())
 
 

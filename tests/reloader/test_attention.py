@@ -28,8 +28,8 @@ def renamed(text: str) -> Print:
 
 
 def look(missing: bool = False, **files: Print) -> Look:
-    prints = {Path(name): seen for name, seen in files.items()}
-    return Look(prints, frozenset(prints), frozenset(prints), missing=missing)
+    paths = frozenset(map(Path, files))
+    return Look({Path(name): seen for name, seen in files.items()}, paths, paths, missing=missing)
 
 
 def settled(on: Look) -> Attention:

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from mcpdecl.catalogue import Entry, Handler, ResourceTemplate
 from mcpdecl.reloader.comparison import lost, summary
+from mcpdecl.uris import parse
 from tests.reloader.standins import catalogue, tool
+
+
+def folder(*names: str) -> ResourceTemplate:
+    """As much of a served folder as a comparison sees."""
+    unused: Any = None
+    entries = tuple(Entry(name, f"docs://{name}", name.encode()) for name in names)
+    return ResourceTemplate("docs", parse("docs://{+path}"), b"{}", Handler(unused), {}, None, unused, entries=entries)
 
 
 def test_only_what_went_is_lost() -> None:
@@ -24,3 +35,9 @@ def test_a_summary_of_nothing_says_so() -> None:
 def test_a_summary_is_cut() -> None:
     after = catalogue(*(tool(f"t{n:03}") for n in range(200)))
     assert summary(catalogue(), after, limit=2) == "+t000 +t001 and 198 more"
+
+
+def test_files_of_a_folder_come_and_go_too() -> None:
+    before, after = catalogue(folder("a.md", "b.md")), catalogue(folder("a.md", "c.md"))
+    assert lost(before, after) and not lost(before, before)
+    assert summary(before, after) == "-b.md +c.md"

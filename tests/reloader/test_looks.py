@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from mcpdecl.bindings.folders import Folder
+from mcpdecl.bindings.globs import Globs
 from mcpdecl.compiler import Watched
 from mcpdecl.reloader import looks
+from mcpdecl.reloader.attention import complete
 from mcpdecl.reloader.looks import Eye, Look, Stamp, holders, walk
+from mcpdecl.uris import parse
 
 
 @pytest.fixture
@@ -26,10 +30,13 @@ def watched(
     place: Path | None = None,
     resources: dict[Path, frozenset[str]] | None = None,
     modules: frozenset[Path] = frozenset(),
+    folders: frozenset[Folder] = frozenset(),
 ) -> Watched:
-    return Watched(
-        manifests=place or root / "manifests", files=frozenset(files), resources=resources or {}, modules=modules
-    )
+    return Watched(place or root / "manifests", frozenset(files), resources or {}, modules, folders)
+
+
+def folder(root: Path) -> Folder:
+    return Folder(root / "docs", parse("docs://{+path}"), Globs.of(["**/*.md"]), Globs.of([]), deep=True)
 
 
 def at(eye: Eye, named: Watched, *, thorough: bool = False) -> Look:
@@ -37,7 +44,7 @@ def at(eye: Eye, named: Watched, *, thorough: bool = False) -> Look:
 
 
 def names(look: Look) -> set[str]:
-    return {path.name for path in look.inputs}
+    return {given.name for given in look.inputs if isinstance(given, Path)}
 
 
 def test_manifests_are_found_at_any_depth_and_dot_names_are_not(root: Path) -> None:
@@ -212,13 +219,60 @@ def test_a_resource_is_served_and_only_its_being_there_is_an_input(root: Path) -
     assert gone.served == {} and one.served[path] != two.served[path]
 
 
-def test_a_resource_that_is_also_read_at_load_is_an_input(root: Path) -> None:
-    eye, path = Eye(root), root / "schema.json"
+@pytest.mark.parametrize("name", ["schema.json", "logo.png"])  # a schema, an image in a tool's content
+def test_a_resource_that_is_also_read_at_load_is_an_input(root: Path, name: str) -> None:
+    eye, path = Eye(root), root / name
     named = watched(root, path, resources={path: frozenset({"repo://schema"})})
     path.write_text("one")
     one = at(eye, named)
     path.write_text("two")
     assert at(eye, named).contents() != one.contents()
+
+
+def test_of_a_served_folder_the_names_are_an_input_and_the_contents_are_served(root: Path) -> None:
+    eye, docs = Eye(root), root / "docs"
+    (docs / "sub" / "empty").mkdir(parents=True)
+    named = watched(root, folders=frozenset({folder(root)}))
+    empty = at(eye, named)
+    (docs / "sub" / "a.md").write_text("one")
+    one = at(eye, named)
+    (docs / "sub" / "a.md").write_text("two")
+    for other in ("x.txt", ".b.md.swp", "c.md~"):
+        (docs / other).write_text("not served")
+    two = at(eye, named)
+    assert empty.contents() != one.contents() == two.contents()
+    assert one.served.keys() == two.served.keys() == {docs / "sub" / "a.md"} and one.served != two.served
+    assert {str(p.resolve()) for p in (docs, docs / "sub", docs / "sub" / "empty")} <= {f for f, _, _ in empty.folders}
+
+
+def test_a_served_folder_that_is_missing_is_told_from_an_empty_one_and_awaited(root: Path) -> None:
+    eye, named = Eye(root), watched(root, folders=frozenset({folder(root)}))
+    missing = at(eye, named)
+    (root / "docs").mkdir()
+    assert missing.contents() != at(eye, named).contents()
+    assert str(root.resolve()) in {name for name, _, _ in missing.folders}
+
+
+def test_what_is_read_at_load_is_an_input_in_a_served_folder_too(root: Path) -> None:
+    eye, path = Eye(root), root / "docs" / "schema.md"
+    path.parent.mkdir()
+    path.write_text("one")
+    named = watched(root, path, folders=frozenset({folder(root)}))
+    one = at(eye, named)
+    path.write_text("two")
+    assert at(eye, named).contents() != one.contents()
+
+
+def test_a_folder_whose_link_leads_elsewhere_came_whole(root: Path) -> None:
+    for name in ("r1", "r2"):
+        (root / name).mkdir()
+        (root / name / f"{name}.md").write_text("x")
+    (root / "docs").symlink_to("r1")
+    eye, named = Eye(root), watched(root, folders=frozenset({folder(root)}))
+    before = at(eye, named)
+    (root / "new").symlink_to("r2")
+    (root / "new").replace(root / "docs")
+    assert complete(before, at(eye, named))
 
 
 def test_what_is_no_file_is_not_opened(root: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from mcpdecl import compiler
 from mcpdecl.compiler import Loaded
 from tests.reloader.standins import PATIENCE, Stage, lines, load, names, rename_over, stage
 
@@ -417,3 +418,66 @@ async def test_a_served_file_that_never_rests_keeps_no_edit_waiting(root: Path, 
         await made.until(lambda: made.server.fault is not None)
         churning.cancel()
         assert made.log.count("reloaded") == 1
+
+
+@pytest.fixture
+def docs(root: Path, manifest: Path) -> Path:
+    manifest.write_text("resources: {docs: {uriTemplate: 'docs://{+path}', folder: docs, include: ['**/*.md']}}\n")
+    (root / "docs").mkdir()
+    for name in ("a", "b"):
+        (root / "docs" / f"{name}.md").write_text("one")
+    return root / "docs"
+
+
+def pages(made: Stage) -> list[str]:
+    return [entry.name for entry in made.server.catalogue.templates["docs"].entries]
+
+
+async def until_updated(made: Stage, *uris: str) -> None:
+    """Until these were told; nothing else was."""
+    await made.until(lambda: frozenset[str]().union(*(c.updated for c in made.server.told)) >= set(uris))
+    assert all(c.updated <= set(uris) and not c.resources for c in made.server.told)
+    made.server.told.clear()
+
+
+async def test_an_edit_in_a_served_folder_is_told_and_loads_nothing(docs: Path) -> None:
+    async with stage(docs.parent, load=compiler.load) as made:
+        await made.until(lambda: "watching" in made.log)
+        loads = made.loads
+        for text in ("two", "three"):
+            (docs / "a.md").write_text(text)
+            await until_updated(made, "docs://a.md")
+        assert made.loads == loads
+
+
+async def test_a_file_that_is_away_for_a_moment_stays_listed(docs: Path) -> None:
+    async with stage(docs.parent, load=compiler.load, quiet=3600.0) as made:
+        await made.until(lambda: "watching" in made.log)
+        loads = made.loads
+        (docs / "a.md").unlink()
+        await until_updated(made, "docs://a.md")
+        await made.until(lambda: made.loads > loads)
+        assert pages(made) == ["a.md", "b.md"]
+        (docs / "a.md").write_text("two")
+        await until_updated(made, "docs://a.md")
+        rename_over(docs / "c.md", "new")
+        await made.until(lambda: pages(made) == ["a.md", "b.md", "c.md"])
+        assert "+c.md" in made.log and "-a.md" not in made.log
+
+
+async def test_a_file_that_is_gone_is_listed_no_more(docs: Path) -> None:
+    async with stage(docs.parent, load=compiler.load) as made:
+        (docs / "a.md").unlink()
+        await made.until(lambda: pages(made) == ["b.md"])
+        assert "-a.md" in made.log
+
+
+async def test_a_folder_that_is_served_anew_is_no_change_of_its_files(docs: Path, manifest: Path) -> None:
+    text = manifest.read_text()
+    manifest.write_text("resources: {}\n")
+    async with stage(docs.parent, load=compiler.load) as made:
+        rename_over(manifest, text)
+        await made.until(lambda: "docs" in made.server.catalogue.templates)
+        (docs / "b.md").write_text("two")
+        await made.until(lambda: any(c.updated for c in made.server.told))
+        assert frozenset[str]().union(*(c.updated for c in made.server.told)) == {"docs://b.md"}

@@ -322,3 +322,13 @@ def test_nothing_heavy_is_imported_for_names() -> None:
         "assert 'jinja2' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+def test_a_wording_stays_text_inside_data() -> None:
+    tree = Templates(None).tree(
+        {"say": "{{ n }}", "keep": "{{ n }}", "in": [{"say": "{{ gone }}{{ n }}"}]}, frozenset({"say"})
+    )
+    assert tree.value(SCOPE) == {"say": "3", "keep": 3, "in": [{"say": "3"}]}
+    assert Templates(None).tree({"say": "{{ gone }}", "keep": "{{ gone }}"}, frozenset({"say"})).value(SCOPE) == {
+        "say": ""
+    }
