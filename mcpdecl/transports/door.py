@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from mcpdecl.catalogue import Settings
+from mcpdecl.diagnostics import escape
 
 BODY_LIMIT = 4 * 1024 * 1024
 HEADER_LIMIT = 64 * 1024
@@ -33,14 +34,16 @@ def judge(method: str, headers: Mapping[str, str], settings: Settings) -> Refusa
     """The first reason to refuse a request to the MCP endpoint, or None."""
     host = headers.get("host", "")
     if not host_served(host, settings.hosts):
-        return Refusal("host-refused", f"Host {host!r} is not served here; add it to server.hosts in the manifest.")
+        message = f"Host '{escape(host, 200)}' is not served here; add it to server.hosts in the manifest."
+        return Refusal("host-refused", message)
     origin = headers.get("origin")
     # spec: basic/transports/streamable-http#security-endpoint
     if origin is not None and not origin_allowed(origin, host, settings.origins):
-        message = f"Origin {origin!r} is not allowed; add it to server.origins in the manifest."
+        message = f"Origin '{escape(origin, 200)}' is not allowed; add it to server.origins in the manifest."
         return Refusal("origin-refused", message)
     if method == "OPTIONS":
         return None
+    # spec: basic/transports/streamable-http#earlier-streamable-http-revisions: 405
     if method != "POST":
         return Refusal("method-not-allowed", f"The MCP endpoint takes POST, not {method}.")
     return _media(headers)
@@ -52,8 +55,8 @@ def _media(headers: Mapping[str, str]) -> Refusal | None:
         return Refusal("media-type-refused", f"Content-Type must be {JSON}.")
     if not any(accepted(headers.get("accept"))):
         return Refusal("not-acceptable", f"The answer is {JSON} or {SSE}; Accept allows neither.")
-    length = headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > BODY_LIMIT:
+    length = headers.get("content-length", "").lstrip("0")
+    if length.isdecimal() and (len(length) > len(str(BODY_LIMIT)) or int(length) > BODY_LIMIT):
         return TOO_LARGE
     return None
 

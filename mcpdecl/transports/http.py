@@ -42,6 +42,7 @@ def application(server: Server, path: str = "/mcp") -> Application:
     return Application(server, path)
 
 
+# spec: basic/transports/streamable-http: one endpoint that takes POST
 class Application(Starlette):
     """The MCP endpoint beside what operators look at. It never redirects: clients do not repeat a POST body."""
 
@@ -69,6 +70,8 @@ class Application(Starlette):
             await super().__call__(scope, receive, send)
 
 
+# spec: basic/transports/index#messages: requests and notifications in, responses and notifications out
+# spec: basic/transports/streamable-http#earlier-streamable-http-revisions: no session, no resumption
 class Endpoint:
     """The MCP endpoint as a raw ASGI application."""
 
@@ -91,19 +94,24 @@ class Endpoint:
         elif scope["method"] == "OPTIONS":
             await _send_whole(send, Answer(204, door.preflight(headers, settings)))
         else:
-            body = await _read(receive)
-            if isinstance(body, Refusal):
-                await _refuse(send, body, more, receive)
-            elif body is not None:
-                await self._serve(body, headers, more, scope, receive, send)
+            received = await self._receive(receive, headers, scope)
+            if isinstance(received, Refusal):
+                await _refuse(send, received, more, receive)
+            elif received is not None:
+                await self._serve(received, door.accepted(headers.get("accept")), more, receive, send)
+
+    async def _receive(self, receive: Receive, headers: Mapping[str, str], scope: Scope) -> Exchange | Refusal | None:
+        """Read the body and hand it over. Nothing here keeps it, however long the answer may take."""
+        body = await _read(receive)
+        if body is None or isinstance(body, Refusal):
+            return body
+        peer = scope["client"][0] if scope.get("client") else ""
+        return self._server.connect(peer=peer).receive(body, headers)
 
     async def _serve(
-        self, body: bytes, headers: Mapping[str, str], more: dict[str, str], scope: Scope, receive: Receive, send: Send
+        self, exchange: Exchange, accepted: tuple[bool, bool], more: dict[str, str], receive: Receive, send: Send
     ) -> None:
-        peer = scope["client"][0] if scope.get("client") else ""
-        connection = self._server.connect(peer=peer)
-        exchange = connection.receive(body, headers)
-        json, sse = door.accepted(headers.get("accept"))
+        json, sse = accepted
         if exchange.ready is not None:
             await _Response(send, more, json, sse).end(exchange.ready)
         elif exchange.streams and not sse:
@@ -144,6 +152,8 @@ class _Response:
 
     async def end(self, answer: Answer) -> None:
         """Send the answer: as the last event of a stream that is open, else as JSON with its own status."""
+        # spec: basic/transports/streamable-http#sending-messages: JSON or a stream of events
+        # spec: basic/transports/streamable-http#receiving-messages: the response ends the stream
         only_stream = not self._json and answer.status == 200 and answer.body is not None
         if not self.streaming and not only_stream:
             await _send_whole(self._send, answer, self._more)
@@ -182,6 +192,7 @@ class _Waiting:
             if self._watcher is not None:
                 self._watcher.cancel()
             # spec: basic/patterns/cancellation#transport-specific-cancellation
+            # spec: basic/transports/streamable-http#cancellation
             self._exchange.cancel()
 
     async def _deliver(self) -> bool:
@@ -300,5 +311,4 @@ def _raw(items: Iterable[tuple[str, str]], more: Mapping[str, str]) -> RawHeader
 
 
 def _event(message: bytes) -> bytes:
-    # spec: basic/transports/streamable-http#receiving-messages
     return b"data: " + message + b"\n\n"

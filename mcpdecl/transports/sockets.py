@@ -1,6 +1,6 @@
 """Listening: a socket, uvicorn on it, and an orderly end.
 
-Knows: uvicorn, binding, limits of descriptors and header bytes, shutdown. Does not know: what is served.
+Knows: uvicorn, binding, the limit of descriptors, shutdown. Does not know: how a request comes in, or what is served.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mcpdecl.observations import Log
 from mcpdecl.server import Server
-from mcpdecl.transports.door import HEADER_LIMIT
 from mcpdecl.transports.http import application
+from mcpdecl.transports.incoming import BoundedProtocol
 
 BACKLOG = 4096
 DESCRIPTORS = 65_536
 IDLE = 75  # seconds that a connection without a request stays open
 FAREWELL = 1.0  # seconds that last bytes get to leave
-GRACE = 5.0
+GRACE = 5.0  # seconds that calls get to end
 
 
 class CannotListen(Exception):
@@ -77,13 +76,19 @@ def raise_descriptor_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def listen(server: Server, sock: socket.socket, path: str, stopping: asyncio.Event, grace: float = GRACE) -> None:
-    """Serve on a bound socket until ``stopping`` is set, then end within ``grace`` seconds."""
+async def listen(
+    server: Server,
+    sock: socket.socket,
+    path: str,
+    stopping: asyncio.Event,
+    protocol: type[BoundedProtocol] = BoundedProtocol,
+) -> None:
+    """Serve on a bound socket until ``stopping`` is set, then end in order."""
     raise_descriptor_limit()
     _redirect_logs(server.log)
     config = uvicorn.Config(
         application(server, path),
-        http=_BoundedProtocol,
+        http=protocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -93,17 +98,16 @@ async def listen(server: Server, sock: socket.socket, path: str, stopping: async
         backlog=BACKLOG,
         timeout_keep_alive=IDLE,
     )
-    await _House(config, server, stopping, grace).serve(sockets=[sock])
+    await _House(config, server, stopping).serve(sockets=[sock])
 
 
 class _House(uvicorn.Server):
     """uvicorn, told when to stop by us, and ending in our order."""
 
-    def __init__(self, config: uvicorn.Config, server: Server, stopping: asyncio.Event, grace: float) -> None:
+    def __init__(self, config: uvicorn.Config, server: Server, stopping: asyncio.Event) -> None:
         super().__init__(config)
         self._server = server
         self._stopping = stopping
-        self._grace = grace
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -125,7 +129,7 @@ class _House(uvicorn.Server):
             listener.close()
         for connection in list(self.server_state.connections):
             connection.shutdown()
-        await self._server.close(self._grace)
+        await self._server.close(GRACE)
         until = asyncio.get_running_loop().time() + FAREWELL
         while self.server_state.tasks and asyncio.get_running_loop().time() < until:
             await asyncio.wait(self.server_state.tasks, timeout=FAREWELL)
@@ -136,42 +140,6 @@ class _House(uvicorn.Server):
             else:
                 connection.transport.abort()
         await asyncio.sleep(0)  # let the transports close
-
-
-class _BoundedProtocol(HttpToolsProtocol):
-    """Counts the bytes of a head that has no end yet: the parser would keep all of them."""
-
-    _head = 0
-    _in_head = False
-    _refused = False
-
-    def on_message_begin(self) -> None:
-        """A head begins."""
-        super().on_message_begin()
-        self._head = 0
-        self._in_head = True
-
-    def on_headers_complete(self) -> None:
-        """The head has ended; what it holds is judged by the application."""
-        self._in_head = False
-        super().on_headers_complete()
-
-    def data_received(self, data: bytes) -> None:
-        """Feed the parser, unless the head is too large already."""
-        if self._refused:
-            return
-        super().data_received(data)
-        if self._in_head:
-            self._head += len(data)
-            if self._head > HEADER_LIMIT:
-                self._refuse()
-
-    def _refuse(self) -> None:
-        self._refused = True
-        self.transport.write(
-            b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-        )
-        self.transport.close()
 
 
 class _Forward(logging.Handler):

@@ -138,6 +138,8 @@ def test_H09_a_length_is_judged_before_the_body() -> None:
     assert judged(content_length=str(door.BODY_LIMIT)) is None
     assert judged(content_length=str(door.BODY_LIMIT + 1)) == "too-large"
     assert judged(content_length="-5") is None  # the HTTP parser judges that
+    assert judged(content_length="0" * 10_000 + "7") is None
+    assert judged(content_length="9" * 10_000) == "too-large"
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH"])
