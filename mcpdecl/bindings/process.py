@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpdecl.bindings.progress import Watch, compile_watch
-from mcpdecl.bindings.running import Ended, Refusal, spawn
+from mcpdecl.bindings.running import NOBODY, Ended, Program, Refusal, spawn
 from mcpdecl.bindings.site import Fields, Site, joined
 from mcpdecl.bindings.words import Argv, Word, compile_words, spelled
 from mcpdecl.catalogue import Call, Failure, Outcome, Value
@@ -51,15 +51,8 @@ class Command:
         try:
             argv = Argv(self.program, self.words).of(scope)
             cwd = self._cwd(scope, call.root)
-            env = self._environment(scope)
-            ended = await spawn(
-                argv,
-                cwd=cwd,
-                env=env,
-                stdin=self._stdin(scope),
-                limit=call.limits.max_output,
-                watcher=self.watch.of(call) if self.watch else None,
-            )
+            program = Program(argv, cwd, self._environment(scope), self._stdin(scope), call.limits.max_output)
+            ended = await spawn(program, self.watch.of(call) if self.watch else NOBODY)
         except Refusal as refusal:
             return Failure(str(refusal))
         return self._outcome(ended, scope)

@@ -1,6 +1,7 @@
 """One process: started in a group of its own, read in chunks, awaited, and ended with everything that it started.
 
-Knows: pipes, process groups, exit codes and signals. Does not know: what is run, or why.
+Knows: pipes, process groups, exit codes and signals. Does not know: what is run, or why. What leaves the group on
+purpose (``setsid``) is out of reach: it is not waited for, nor ended.
 """
 
 from __future__ import annotations
@@ -22,8 +23,38 @@ CHUNK = 65_536
 # must be well below what a server that ends gives to cancelled calls, or what ignores SIGTERM outlives the server.
 DRAIN = 0.5
 GRACE = 1.0
+LAST = 0.1  # seconds for the kernel to let go of what was killed
+REPORTS = "MCPDECL_FD"
 
 Watcher = Callable[[bytes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is run. ``limit`` is how many bytes are kept of each of its two outputs."""
+
+    argv: Sequence[str]
+    cwd: Path
+    env: Mapping[str, str]
+    stdin: bytes | None = None
+    limit: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Watchers:
+    """Who is fed what comes out while it runs: one a pipe, since the pieces of two pipes never make one line.
+
+    Where there is one for ``reports``, the program gets a third pipe, whose number is in MCPDECL_FD.
+    """
+
+    out: Watcher | None = None
+    err: Watcher | None = None
+    reports: Watcher | None = None
+
+
+NOBODY = Watchers()
+# What could not be killed (another user's, or one that waits for a disk): looked at when the next program starts.
+_left: list[subprocess.Popen[bytes]] = []
 
 
 class Refusal(Exception):
@@ -64,6 +95,11 @@ class _Sink:
         if self.watcher is not None:
             self.watcher(data)
 
+    def end(self) -> None:
+        """The last line may lack its newline."""
+        if self.watcher is not None:
+            self.watcher(b"\n")
+
     @property
     def value(self) -> bytes:
         data = b"".join(self.parts)
@@ -83,68 +119,83 @@ def _whole_characters(data: bytes) -> bytes:
     return data[: len(data) - len(decoder.getstate()[0])]
 
 
-async def spawn(
-    argv: Sequence[str],
-    *,
-    cwd: Path,
-    env: Mapping[str, str],
-    stdin: bytes | None,
-    limit: int,
-    watcher: Callable[[], Watcher] | None,
-) -> Ended:
+async def spawn(program: Program, watchers: Watchers = NOBODY) -> Ended:
     """Run a program to its end. Cancelling the task ends its process group first. Raises Refusal if it cannot start.
-
-    ``watcher`` is asked for one watcher a pipe, since the pieces of two pipes never make one line.
 
     Not by the loop's own subprocesses: uvloop's are several times slower to start, and its child watcher is global.
     """
-    process = _start(argv, cwd, env, stdin is not None)
-    out, err = (_Sink(limit, watcher() if watcher is not None else None) for _ in range(2))
-    loop = asyncio.get_running_loop()
-    closers: list[Callable[[], None]] = []
-    try:
-        reads = [_reading(loop, pipe, sink, closers) for pipe, sink in ((process.stdout, out), (process.stderr, err))]
-        if stdin is not None and process.stdin is not None:
-            _writing(loop, process.stdin, stdin, closers)
-        await _exit(loop, process, closers)
-        # A grandchild may hold the pipes open for as long as it lives: what is there by now is the output.
-        await asyncio.wait(reads, timeout=DRAIN)
-    finally:
-        for close in closers:
-            close()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        await _end(process)
+    _left[:] = [process for process in _left if process.poll() is None]
+    out, err = _Sink(program.limit, watchers.out), _Sink(program.limit, watchers.err)
+    pipes: list[tuple[IO[bytes] | None, _Sink]] = []
+    with contextlib.ExitStack() as held:
+        if watchers.reports is not None:
+            process, reports = _start_reporting(program, held)
+            pipes.append((reports, _Sink(0, watchers.reports)))
+        else:
+            process = _start(program)
+        try:
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                held.callback(_close, pipe)
+            pipes += [(process.stdout, out), (process.stderr, err)]
+            reads = [_reading(pipe, sink, held) for pipe, sink in pipes]
+            if program.stdin is not None:
+                _writing(process.stdin, program.stdin, held)
+            await _exit(process, held)
+            # A grandchild may hold the pipes open for as long as it lives: what is there by now is the output.
+            await asyncio.wait(reads, timeout=DRAIN)
+            for _, sink in pipes:
+                sink.end()
+        finally:
+            held.close()
+            await _end(process)
     return Ended(process.returncode or 0, out.value, err.value)
 
 
-def _start(argv: Sequence[str], cwd: Path, env: Mapping[str, str], feeds: bool) -> subprocess.Popen[bytes]:
+def _start(program: Program, reports: int | None = None) -> subprocess.Popen[bytes]:
+    name = Path(program.argv[0]).name
     try:
         return subprocess.Popen(  # noqa: S603 - a list of words, no shell: this is what the room is for
-            argv,
-            cwd=cwd,
-            env=dict(env),
-            stdin=subprocess.PIPE if feeds else subprocess.DEVNULL,
+            program.argv,
+            cwd=program.cwd,
+            env=program.env if reports is None else {**program.env, REPORTS: str(reports)},
+            stdin=subprocess.PIPE if program.stdin is not None else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
             process_group=0,
+            pass_fds=() if reports is None else (reports,),
         )
     except FileNotFoundError:
-        raise Refusal(f"{Path(argv[0]).name} was not found") from None
+        raise Refusal(f"{name} was not found") from None
     except PermissionError:
-        raise Refusal(f"{Path(argv[0]).name} may not be run") from None
+        raise Refusal(f"{name} may not be run") from None
     except OSError as error:
-        raise Refusal(f"{Path(argv[0]).name} could not be started: {error.strerror}") from None
+        raise Refusal(f"{name} could not be started: {error.strerror}") from None
 
 
-def _reading(
-    loop: asyncio.AbstractEventLoop, pipe: IO[bytes] | None, sink: _Sink, closers: list[Callable[[], None]]
-) -> asyncio.Future[None]:
+def _start_reporting(program: Program, held: contextlib.ExitStack) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+    """Start it with one pipe more; its end of that is closed here at once, so that the last writer's end is ours."""
+    try:
+        ours, theirs = os.pipe()
+    except OSError as error:
+        raise Refusal(f"{Path(program.argv[0]).name} could not be started: {error.strerror}") from None
+    pipe = held.enter_context(os.fdopen(ours, "rb", buffering=0))
+    try:
+        return _start(program, theirs), pipe
+    finally:
+        os.close(theirs)
+
+
+def _close(pipe: IO[bytes] | None) -> None:
+    if pipe is not None:
+        with contextlib.suppress(OSError):
+            pipe.close()
+
+
+def _reading(pipe: IO[bytes] | None, sink: _Sink, held: contextlib.ExitStack) -> asyncio.Future[None]:
     """Read a pipe into a sink; done at its end."""
     assert pipe is not None  # noqa: S101 - it was asked for above
+    loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
     fd = pipe.fileno()
     os.set_blocking(fd, False)
@@ -164,16 +215,14 @@ def _reading(
             done.set_result(None)
 
     loop.add_reader(fd, ready)
-    closers.append(lambda: _forget(loop, fd))
+    held.callback(loop.remove_reader, fd)
     return done
 
 
-def _forget(loop: asyncio.AbstractEventLoop, fd: int) -> None:
-    loop.remove_reader(fd)
-
-
-def _writing(loop: asyncio.AbstractEventLoop, pipe: IO[bytes], data: bytes, closers: list[Callable[[], None]]) -> None:
+def _writing(pipe: IO[bytes] | None, data: bytes, held: contextlib.ExitStack) -> None:
     """Write all of stdin as fast as it is read; a program that stops reading is no fault."""
+    assert pipe is not None  # noqa: S101 - it was asked for above
+    loop = asyncio.get_running_loop()
     fd = pipe.fileno()
     os.set_blocking(fd, False)
     left = memoryview(data)
@@ -188,26 +237,29 @@ def _writing(loop: asyncio.AbstractEventLoop, pipe: IO[bytes], data: bytes, clos
             left = left[:0]
         if not left:
             loop.remove_writer(fd)
-            with contextlib.suppress(OSError):
-                pipe.close()
+            _close(pipe)
 
     def stop() -> None:
         if not pipe.closed:
             loop.remove_writer(fd)
 
     loop.add_writer(fd, ready)
-    closers.append(stop)
+    held.callback(stop)
 
 
-async def _exit(
-    loop: asyncio.AbstractEventLoop, process: subprocess.Popen[bytes], closers: list[Callable[[], None]]
-) -> None:
-    """Wait until the program itself has ended."""
+async def _exit(process: subprocess.Popen[bytes], held: contextlib.ExitStack) -> None:
+    """Wait until the program itself has ended. Where that can be told without taking note of its end, none is taken
+    yet: as long as nobody has, its number, which is that of its group, is nobody else's."""
     try:
         fd = os.pidfd_open(process.pid)
-    except (AttributeError, OSError):  # not Linux, an old kernel, or a sandbox that does not let it through
-        await loop.run_in_executor(None, process.wait)
+    except (AttributeError, OSError):  # not Linux, an old kernel, no descriptors left, or a sandbox that forbids it
+        pause = 0.001
+        while process.poll() is None:
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 0.05)
         return
+    held.callback(os.close, fd)
+    loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
 
     def ended() -> None:
@@ -215,21 +267,15 @@ async def _exit(
         if not done.done():
             done.set_result(None)
 
-    def close() -> None:
-        loop.remove_reader(fd)
-        os.close(fd)
-
     loop.add_reader(fd, ended)
-    closers.append(close)
+    held.callback(loop.remove_reader, fd)
     await done
-    process.wait()
 
 
 async def _end(process: subprocess.Popen[bytes]) -> None:
     """End what is left of the group: politely, then not. Nothing of it outlives the call, cancelled or not."""
     try:
-        if not _signal(process, signal.SIGTERM) and process.poll() is not None:
-            return
+        _signal(process, signal.SIGTERM)
         deadline = time.monotonic() + GRACE
         while time.monotonic() < deadline:
             if process.poll() is not None and not _signal(process, 0):
@@ -237,8 +283,10 @@ async def _end(process: subprocess.Popen[bytes]) -> None:
             await asyncio.sleep(0.02)
     finally:
         _signal(process, signal.SIGKILL)
-        if process.poll() is None:
-            process.wait()
+        try:
+            process.wait(LAST)
+        except subprocess.TimeoutExpired:
+            _left.append(process)
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> bool:

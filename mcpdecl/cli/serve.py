@@ -44,6 +44,7 @@ def _path(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
 
 @click.command()
 @click.argument("location", type=click.Path(path_type=Path), default=Path("manifests"))
+# spec: basic/transports/streamable-http#security-endpoint: this machine alone, unless told otherwise
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 picks one.")
 @click.option("--path", default="/mcp", show_default=True, callback=_path, help="Path of the MCP endpoint.")
@@ -89,6 +90,7 @@ class Stop(Exception):
 def _serve_stdio(location: Path, root: Path | None, live: bool, log: Log) -> int:
     from mcpdecl.transports.stdio import Channel, converse  # noqa: PLC0415 - HTTP has no use for it
 
+    # spec: basic/index#auth: over stdio nobody logs in; credentials are in the environment
     channel = Channel.claim()  # before the author's modules are imported, which may print
     loaded, keyring = _load(location, root, log), keyring_of(os.environ.get("MCPDECL_KEYS"))
 
@@ -212,31 +214,39 @@ async def _watch(server: Server, place: tuple[Path, Path], loaded: compiler.Load
 
 
 class Signals:
-    """SIGTERM and SIGINT end in order, a second one at once. ``code`` is what the process exits with."""
+    """SIGTERM, SIGINT and SIGHUP end in order, a second one at once. ``code`` is what the process exits with."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._loop = asyncio.get_running_loop()
         self.stopping = asyncio.Event()
         self.code = 0
-        for number, code in ((signal.SIGTERM, 0), (signal.SIGINT, 130)):
+        for number, code in ((signal.SIGTERM, 0), (signal.SIGINT, 130), (signal.SIGHUP, 129)):
+            if number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+                continue  # nohup
             self._loop.add_signal_handler(number, self._caught, code)
 
     def _caught(self, code: int) -> None:
         if self.stopping.is_set():
             self._server.abandon()
-            self._loop.call_later(LAST_WORDS, _leave, code or 143)
+            self._loop.call_later(LAST_WORDS, self._leave, code or 143)
             return
         self._server.log.write("mcpdecl: stopping; a second signal stops at once")
         self.code = code
         self.stopping.set()
 
+    def _leave(self, code: int) -> None:
+        # What is cancelled a second time is killed, in the next turn of the loop at the latest.
+        self._server.abandon()
+        self._loop.call_soon(self._loop.call_soon, _leave, code)
+
 
 def _leave(code: int) -> None:
     """Exit without waiting for threads that an author's callable may hold."""
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
+        if stream is not None:  # it is where the descriptor was closed from the start
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
     if threading.active_count() > 1:
         os._exit(code)
     sys.exit(code)

@@ -114,18 +114,35 @@ async def test_S03_a_dash_never_reaches_the_program(tmp_path: Path) -> None:
     assert not target.exists()
 
 
+async def heard(script: str, progress: str, root: Path) -> FakeCall:
+    """What a call is told while a shell script runs; the script's own output stays out of it."""
+    made = bindings.bind({"command": ["sh", "-c", script], "progress": progress}, site(root))
+    assert made is not None
+    call = FakeCall(root)
+    assert isinstance(await made.run(scope({}), call), Value)
+    return call
+
+
 async def test_S17_progress_from_a_pattern_and_from_lines(tmp_path: Path) -> None:
     script = "echo '[ 10%] a'; echo noise; echo '[100%] b'"
+    last = (await heard(script, r"\[ *(?<progress>\d+)%\] (?<message>\w)", tmp_path)).told[-1]
+    assert last == (100.0, None, "b")
+    assert (await heard(script, "lines", tmp_path)).told[-1] == (3, None, "[100%] b")
 
-    async def told(progress: str) -> list[Any]:
-        made = bindings.bind({"command": ["sh", "-c", script], "progress": progress}, site(tmp_path))
-        assert made is not None
-        call = FakeCall(tmp_path)
-        assert isinstance(await made.run(scope({}), call), Value)
-        return call.told
 
-    assert await told(r"\[ *(?<progress>\d+)%\] (?<message>\w)") == [(10.0, None, "a"), (100.0, None, "b")]
-    assert await told("lines") == [(1, None, "[ 10%] a"), (2, None, "noise"), (3, None, "[100%] b")]
+async def test_reports_on_a_descriptor(tmp_path: Path) -> None:
+    script = """
+        echo '{"progress": 3, "total": 10, "message": "third"}' > /dev/fd/$MCPDECL_FD
+        echo '{"log": "info", "data": {"n": 3}}' > /dev/fd/$MCPDECL_FD
+        printf '{"updated": "repo://readme"}' > /dev/fd/$MCPDECL_FD
+    """
+    call = await heard(script, "fd", tmp_path)
+    assert (call.told, call.logged, call.changed) == ([(3.0, 10.0, "third")], [("info", {"n": 3})], ["repo://readme"])
+
+
+async def test_the_descriptor_cannot_be_named_otherwise(tmp_path: Path) -> None:
+    fields = {"command": ["sh", "-c", "echo told > /dev/fd/$MCPDECL_FD"], "env": {"MCPDECL_FD": "1"}, "progress": "fd"}
+    assert await out(fields, tmp_path) == ""
 
 
 async def test_a_program_that_is_not_there_is_a_failure(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_odd_paths(path: str) -> None:
         assert "--path" in said
 
 
-def test_binding_beyond_this_machine_needs_hosts_and_a_word() -> None:
+def test_H04_binding_beyond_this_machine_needs_hosts_and_a_word() -> None:
     hosts = json.dumps({"hosts": ["box.test"]})
     words = [*MADE, "--port", "0", "--host", "0.0.0.0"]  # noqa: S104 - it is refused
     code, said = ended(words)

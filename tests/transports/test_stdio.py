@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from mcpdecl.transports.stdio import Lines
 from tests import wire
 from tests.transports.conftest import MADE
 
@@ -21,31 +20,6 @@ def piped() -> Iterator[wire.StdioServer]:
         yield server
         server.end_input()
         assert server.wait() == 0, server.stderr
-
-
-# --- lines -----------------------------------------------------------------------------------------------------
-
-
-def cut(*chunks: bytes, limit: int = 20) -> list[bytes | None]:
-    found: list[bytes | None] = []
-    lines = Lines(found.append, limit)
-    for chunk in chunks:
-        lines.feed(chunk)
-    lines.end()
-    return found
-
-
-def test_lines_are_cut_wherever_chunks_end() -> None:
-    assert cut(b"on", b"e\ntw", b"o\n", b"three") == [b"one", b"two", b"three"]
-
-
-def test_blank_lines_and_carriage_returns() -> None:
-    assert cut(b"\n \r\n\r\none\r\n\n") == [b"one"]
-
-
-def test_D06_a_line_that_is_too_long_is_told_once_and_skipped() -> None:
-    assert cut(b"x" * 15, b"x" * 15, b"x" * 900, b"x\none\n") == [None, b"one"]
-    assert cut(b"x" * 30) == [None]
 
 
 # --- a real process --------------------------------------------------------------------------------------------
