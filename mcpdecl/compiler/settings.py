@@ -27,7 +27,7 @@ def settings(
     """The settings; ``read`` are names of the environment that templates name. What is wrong goes into ``found``."""
     fields = _filled(section, folder, found) if section is not None else {}
     info = {"name": root.name or "mcpdecl", "version": VERSION}
-    # spec: schema#implementation
+    # spec: server/discover#discoverresult: name and version, whatever the manifest says
     info |= {
         key: fields[key] for key in ("name", "title", "version", "description", "websiteUrl", "icons") if key in fields
     }
@@ -43,7 +43,7 @@ def settings(
         hosts=tuple(fields.get("hosts") or ()),
         origins=tuple(fields.get("origins") or ()),
         stream_after=seconds("streamAfter", 5.0, _LONGEST),
-        ttl_ms=round(seconds("ttl", 0.0, 86400.0 * 365) * 1000),
+        ttl_ms=round(seconds("ttl", 0.0, 86400.0 * 365) * 1000) if "ttl" in fields else None,
     )
 
 

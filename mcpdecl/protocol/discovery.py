@@ -16,6 +16,9 @@ from mcpdecl.diagnostics import Refused
 from mcpdecl.protocol.envelope import SUPPORTED
 from mcpdecl.protocol.plans import Cache, Plan, Reply, Request, Result
 
+LIVE_TTL = 1_000  # milliseconds: a list that was got just before an edit is asked for again soon
+STILL_TTL = 60_000
+
 
 def capabilities(catalogue: Catalogue, live: bool) -> dict[str, Any]:
     """The ServerCapabilities. A live server offers every kind, for a first entry may appear at any time."""
@@ -24,6 +27,9 @@ def capabilities(catalogue: Catalogue, live: bool) -> dict[str, Any]:
         "prompts": bool(catalogue.prompts),
         "resources": bool(catalogue.resources or catalogue.templates),
     }
+    # spec: server/tools#capabilities
+    # spec: server/prompts#capabilities
+    # spec: server/resources#capabilities
     told: dict[str, Any] = {kind: {"listChanged": True} if live else {} for kind in found if live or found[kind]}
     if live:
         told["resources"]["subscribe"] = True
@@ -45,22 +51,38 @@ def discover(request: Request) -> Plan:
     }
     if settings.instructions is not None:
         body["instructions"] = settings.instructions
-    return Reply(request.id, Result(body, cache=Cache(settings.ttl_ms, "public")), request=request)
+    # spec: server/utilities/caching#cacheable-results
+    return Reply(request.id, Result(body, cache=Cache(_ttl(request), "public")), request=request)
 
 
 def listed(request: Request, kind: str) -> Plan:
     """Plan one of the four lists; ``kind`` is the member of the result that holds the entries."""
+    # spec: server/tools#capabilities: the same for everybody, whatever was called before
+    # spec: server/prompts#capabilities
+    # spec: server/resources#capabilities
     listing = request.catalogue.lists[kind]
     page, more = listing.page(_after(request, kind))
     body: dict[str, Any] = {kind: msgspec.Raw(page)}
     if more is not None:
         body["nextCursor"] = _cursor(kind, more)
     # spec: server/utilities/caching#cache-scope-field: public only where nobody logs in
+    # spec: server/utilities/caching#cacheable-results
+    # spec: server/utilities/caching#interaction-with-pagination: the same for every page
+    # spec: server/utilities/caching#security-considerations: public is what everybody gets anyway
     scope: Literal["public", "private"] = "public" if request.arrival.principal is None else "private"
-    return Reply(request.id, Result(body, cache=Cache(request.catalogue.settings.ttl_ms, scope)), request=request)
+    return Reply(request.id, Result(body, cache=Cache(_ttl(request), scope)), request=request)
+
+
+def _ttl(request: Request) -> int:
+    """For how long a list may be kept: what the author says, else little where an edit may change it."""
+    said = request.catalogue.settings.ttl_ms
+    if said is not None:
+        return said
+    return LIVE_TTL if request.arrival.live else STILL_TTL
 
 
 def _cursor(kind: str, name: str) -> str:
+    # spec: server/utilities/pagination#implementation-guidelines: good as long as the list is
     return base64.urlsafe_b64encode(f"{kind}\n{name}".encode()).rstrip(b"=").decode()
 
 
@@ -69,6 +91,7 @@ def _after(request: Request, kind: str) -> str | None:
     if cursor is None:
         return None
     try:
+        # spec: server/utilities/pagination#implementation-guidelines
         tagged = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
         tag, name = tagged.split("\n", 1)
     except (binascii.Error, ValueError, TypeError) as error:

@@ -7,15 +7,17 @@ changes come about.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from mcpdecl.catalogue import Changes, RequestId
+from mcpdecl.catalogue import Catalogue, Changes, RequestId
 from mcpdecl.diagnostics import Refused
 from mcpdecl.protocol.plans import Filter, Listen, Plan, Reply, Request, Result
 from mcpdecl.uris import is_uri
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 _KINDS = ("tools", "prompts", "resources")
+_URIS = 256 * 1024  # characters of one filter; a filter is held for as long as somebody listens
 
 
 def listen(request: Request) -> Plan:
@@ -24,8 +26,9 @@ def listen(request: Request) -> Plan:
     if not isinstance(asked, dict):
         raise Refused("invalid-params", "params.notifications must be an object that says what to hear.")
     kinds = {kind: _wanted(asked, kind) and request.arrival.live for kind in _KINDS}
-    uris = _uris(asked) if request.arrival.live else []
+    uris = [uri for uri in _uris(asked) if request.arrival.live]
     honoured = Filter(**kinds, uris=frozenset(uris))
+    request = _lasting(request)
     # spec: basic/patterns/subscriptions#graceful-closure
     closing = Reply(request.id, Result({"_meta": {SUBSCRIPTION_ID: request.id}}), request=request)
     return Listen(
@@ -35,6 +38,14 @@ def listen(request: Request) -> Plan:
         notices=lambda changes: notices(request.id, honoured, changes),
         closing=closing,
     )
+
+
+def _lasting(request: Request) -> Request:
+    """What is left of a request that may stay for days: it must hold neither its message nor all that was served."""
+    served = request.catalogue
+    empty = Catalogue.of(served.settings, (), revision=served.revision, root=served.root)
+    arrival = replace(request.arrival, body=b"", headers=None)
+    return replace(request, params={}, catalogue=empty, arrival=arrival)
 
 
 def notices(id: RequestId, filter: Filter, changes: Changes) -> list[tuple[str, Mapping[str, Any]]]:
@@ -60,6 +71,8 @@ def _acknowledgement(id: RequestId, kinds: Mapping[str, bool], uris: list[str]) 
 
 def _message(id: RequestId, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
     # spec: basic/patterns/subscriptions#receiving-notifications: each carries the id of its subscription
+    # spec: basic/index#notifications: no id
+    # spec: basic/index#meta: the subscription's id in each
     return {"jsonrpc": "2.0", "method": method, "params": {"_meta": {SUBSCRIPTION_ID: id}, **params}}
 
 
@@ -76,4 +89,7 @@ def _uris(asked: Mapping[str, Any]) -> list[str]:
         return []
     if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
         raise Refused("invalid-params", "notifications.resourceSubscriptions must be a list of URIs.")
+    if sum(map(len, uris)) > _URIS:
+        text = f"notifications.resourceSubscriptions holds more than {_URIS // 1024} KiB; open several subscriptions."
+        raise Refused("invalid-params", text)
     return [uri for uri in dict.fromkeys(uris) if is_uri(uri)]

@@ -20,6 +20,7 @@ from mcpdecl.server.limits import Buckets
 from mcpdecl.server.listeners import Listeners
 from mcpdecl.server.mailbox import Answer, Mailbox
 from mcpdecl.server.performer import Performer
+from mcpdecl.server.updates import Updates
 
 __all__ = ["Answer", "Connection", "Exchange", "Mailbox", "Planner", "Server", "refusal"]
 
@@ -49,21 +50,27 @@ class Server:
         self.live = live
         self.planner = planner
         self.sealer: Sealer = keyring if keyring is not None else Keyring(None)
-        self.performer = Performer(log, self.announce, threads)
-        self.buckets = Buckets()
         self.listeners = Listeners()
+        self.updates = Updates(self.announce)
+        self.performer = Performer(log, self.updates.add, threads)
+        self.buckets = Buckets()
         self.exchanges: set[Exchange] = set()
         self.closing = False
         self.fault: str | None = None
 
     def connect(self, principal: str | None = None, peer: str = "") -> Connection:
         """Begin a conversation. ``peer`` is where the client calls from; limits count for it where nobody logs in."""
+        # spec: client/elicitation#identifying-the-user: the transport says who calls, never the client's own words
         return Connection(self, principal, principal if principal is not None else peer)
 
     def replace(self, catalogue: Catalogue) -> Changes:
         """Serve another catalogue from now on, and tell listeners what differs. Calls in flight finish on theirs."""
         changes = diff(self.catalogue, catalogue)
         self.catalogue = catalogue  # first, so that whoever hears of the change finds it
+        # spec: server/tools#list-changed-notification
+        # spec: server/prompts#list-changed-notification
+        # spec: server/resources#list-changed-notification
+        # spec: server/resources#subscriptions
         self.announce(changes)
         return changes
 
@@ -79,6 +86,7 @@ class Server:
     async def close(self, grace: float) -> None:
         """End: listeners get their final result at once, calls ``grace`` seconds, then they are cancelled."""
         self.closing = True
+        self.updates.flush()
         calls = [e for e in self.exchanges if not e.streams]
         for listener in [e for e in self.exchanges if e.streams]:
             listener.finish()

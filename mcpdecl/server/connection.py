@@ -29,6 +29,7 @@ from mcpdecl.protocol.plans import (
     Request,
     Result,
 )
+from mcpdecl.server.limits import COMPLETIONS
 from mcpdecl.server.mailbox import Answer, Mailbox
 from mcpdecl.server.performer import name_of
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 SHUTTING_DOWN = "The server is shutting down."
 
 
+# spec: basic/index#statelessness: any number of requests, of whatever conversations, at once
 class Connection:
     """What one client has in flight. stdio has one for its lifetime, HTTP one for each POST.
 
@@ -64,12 +66,12 @@ class Connection:
 
     def _exchange(self, plan: Plan) -> Exchange:
         match plan:
+            # spec: basic/index#notifications: no answer
+            # spec: basic/transports/streamable-http#sending-messages: 202 without a body
             case Ignore(status):
                 return Exchange(self, plan, Answer(status))
-            case Cancel(id):
-                # spec: basic/patterns/cancellation#behavior-requirements
-                if id in self._exchanges:
-                    self._exchanges[id].cancel()
+            case Cancel():
+                self._cancel(plan)
                 return Exchange(self, plan, Answer(202))
             case Reply():
                 return self._at_once(self._limited(plan.request) or plan)
@@ -79,24 +81,46 @@ class Connection:
                 refused = self._refused(plan) or self._limited(plan.request)
                 return self._at_once(refused) if refused else Exchange(self, plan, None)
 
+    def _cancel(self, plan: Cancel) -> None:
+        # spec: basic/patterns/cancellation#behavior-requirements
+        # spec: basic/patterns/cancellation#timing-considerations: it may be over by now
+        # spec: basic/patterns/cancellation#error-handling: an unknown id is ignored
+        exchange = self._exchanges.get(plan.id)
+        if exchange is None:
+            return
+        if plan.reason:
+            # spec: basic/patterns/cancellation#implementation-notes
+            self._server.log.event("cancelled", id=plan.id, reason=plan.reason)
+        exchange.cancel()
+
     def _at_once(self, reply: Reply) -> Exchange:
         return Exchange(self, reply, self.answer(reply))
 
     def _limited(self, request: Request | None) -> Reply | None:
+        if request is not None and request.method == "completion/complete":
+            return self._completions_limited(request)
         if request is None or request.method != "tools/call":
             return None
         tool = request.catalogue.tools.get(str(request.params.get("name")))
         if tool is None:
             return None
+        # spec: server/tools#security-considerations: calls are rate limited
         rate = tool.handler.limits.rate
         wait = self._server.buckets.spend(self.caller, tool.name, rate, time.monotonic())
         if not wait:
             return None
-        seconds = max(1, round(wait + 0.5))
-        text = f"rate limit of {tool.name} reached ({rate.count:g} calls in {rate.seconds:g} s); retry in {seconds} s"
+        text = f"rate limit of {tool.name} reached ({rate.count:g} calls in {rate.seconds:g} s); {_later(wait)}"
         return Reply(
             request.id, Result({"content": [{"type": "text", "text": text}], "isError": True}), request=request
         )
+
+    def _completions_limited(self, request: Request) -> Reply | None:
+        # spec: server/utilities/completion#security: completions are rate limited
+        # spec: server/utilities/completion#implementation-considerations
+        wait = self._server.buckets.spend(self.caller, request.method, COMPLETIONS, time.monotonic())
+        if not wait:
+            return None
+        return refusal("rate-limited", f"rate limit of {request.method} reached; {_later(wait)}", request)
 
     def _refused(self, plan: Invoke | Listen) -> Reply | None:
         request = plan.request
@@ -147,6 +171,8 @@ class Connection:
         return self._server
 
 
+# spec: basic/transports/streamable-http#receiving-messages: what is sent belongs to this one request
+# spec: server/utilities/logging#per-request-log-level: on no other stream
 class Exchange:
     """One message and what becomes of it. A transport uses it the same way whatever was asked.
 
@@ -168,6 +194,11 @@ class Exchange:
         """Whether the reply stays open."""
         return isinstance(self._plan, Listen)
 
+    @property
+    def answered(self) -> bool:
+        """Whether the answer is in, or nobody wants one any more."""
+        return self._mailbox is not None and self._mailbox.closed
+
     def start(self, wake: Callable[[], None]) -> None:
         """Begin. ``wake`` is called on the event loop when there is something to take."""
         plan = self._plan
@@ -178,6 +209,8 @@ class Exchange:
             self._listen(plan, self._mailbox)
         else:
             self._task = asyncio.get_running_loop().create_task(self._settle(plan, self._mailbox))
+            # A task that is cancelled before its first step runs nothing of itself, not even what cleans up.
+            self._task.add_done_callback(lambda _: self._connection.ended(plan.request.id, self))
 
     def take(self) -> tuple[list[bytes], Answer | None]:
         """Notifications to send, in order, and the answer if it has come."""
@@ -197,6 +230,7 @@ class Exchange:
         plan = self._plan
         if isinstance(plan, Listen):
             # spec: basic/patterns/subscriptions#graceful-closure
+            # spec: basic/patterns/subscriptions#cancellation
             self._mailbox.finish(self._connection.answer(plan.closing))
         elif isinstance(plan, Invoke):
             self._mailbox.finish(self._connection.answer(refusal("shutting-down", SHUTTING_DOWN, plan.request)))
@@ -204,9 +238,13 @@ class Exchange:
 
     def notify(self, changes: Any) -> None:
         """Tell a listener what changed, as far as it wants to hear of it."""
-        if isinstance(self._plan, Listen) and self._mailbox is not None:
+        if not isinstance(self._plan, Listen) or self._mailbox is None:
+            return
+        try:
             for key, notification in self._plan.notices(changes):
                 self._mailbox.post(key, msgspec.json.encode(notification))
+        except Exception as error:  # the others must hear of it all the same
+            self._connection.server.log.incident(error, during="telling")
 
     def _listen(self, plan: Listen, mailbox: Mailbox) -> None:
         # Heard from now on, so that no change is lost between the acknowledgement and the first look.
@@ -224,8 +262,7 @@ class Exchange:
             incident = connection.server.log.incident(error, item=plan.item)
             text = f"{name_of(plan.item)} failed (incident {incident})"
             reply = refusal("internal-error", text, plan.request)
-        finally:
-            connection.ended(plan.request.id, self)
+        connection.ended(plan.request.id, self)  # before the answer is out, for its id may be used again then
         mailbox.finish(connection.answer(reply))
 
     def _end(self) -> None:
@@ -239,6 +276,10 @@ class Exchange:
         """Wait until nothing of this runs any more."""
         if self._task is not None:
             await asyncio.wait([self._task])
+
+
+def _later(wait: float) -> str:
+    return f"retry in {max(1, round(wait + 0.5))} s"
 
 
 def refusal(code: str, message: str, request: Request | None = None) -> Reply:

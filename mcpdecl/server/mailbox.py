@@ -91,6 +91,7 @@ class Mailbox:
             self._pending[key] = message
             self._log_keys.append((key, len(message)))
             self._log_bytes += len(message)
+            # spec: server/utilities/logging#security: a flood costs the oldest
             while len(self._log_keys) > LOG_COUNT or (self._log_bytes > LOG_BYTES and len(self._log_keys) > 1):
                 old, size = self._log_keys.popleft()
                 self._log_bytes -= size

@@ -39,7 +39,7 @@ LEVELS = {
 class Performer:
     """Runs bindings. Everything alive that they need is here and outlasts every catalogue.
 
-    ``announce`` is told on the event loop when a binding says that a resource changed.
+    ``announce`` is told, from any thread, when a binding says that a resource changed.
     """
 
     def __init__(self, log: Log, announce: Callable[[Changes], None], threads: int) -> None:
@@ -49,26 +49,34 @@ class Performer:
         self.gates = Gates()
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="mcpdecl")
 
-    async def settle(self, plan: Plan, mailbox: Mailbox, depth: int = 0) -> Reply:
+    async def settle(self, plan: Plan, mailbox: Mailbox, depth: int = 0, rise: Rise | None = None) -> Reply:
         """Carry a plan on until it is a reply. An Ask is answered with its questions."""
+        rise = rise or Rise()
         while not isinstance(plan, Reply):
             if isinstance(plan, Invoke):
-                plan = plan.conclude(await self.perform(plan, mailbox, depth))
+                outcome = await self.perform(plan, mailbox, depth, rise)
+                if mailbox.closed:  # an author's code may swallow its cancellation; what would come next is not begun
+                    raise asyncio.CancelledError
+                plan = plan.conclude(outcome)
             elif isinstance(plan, Ask):
-                # spec: basic/patterns/mrtr#server-requirements-basic-workflow
+                # spec: basic/patterns/mrtr: questions travel in a result
+                # spec: basic/patterns/index: a server never sends a request
+                # spec: basic/transports/stdio#receiving-messages: no requests
+                # spec: basic/transports/streamable-http#receiving-messages: no requests
                 plan = plan.reply
             else:
                 raise TypeError(f"{type(plan).__name__} has no single reply")
         return plan
 
-    async def perform(self, invoke: Invoke, mailbox: Mailbox, depth: int = 0) -> Outcome:
+    async def perform(self, invoke: Invoke, mailbox: Mailbox, depth: int = 0, rise: Rise | None = None) -> Outcome:
         """Run one binding within its limits. Never raises, except where the task itself is cancelled."""
+        # spec: basic/patterns/mrtr#server-requirements-basic-workflow: consumed at most once
         if invoke.claim is not None and not self.claims.take(*invoke.claim, time.time()):
             return Spent()
         refusal = confinement(invoke)
         if refusal is not None:
             return Failure(refusal)
-        running = Running(self, invoke, mailbox, depth)
+        running = Running(self, invoke, mailbox, depth, rise or Rise())
         try:
             async with self.gates.passage(invoke.item, invoke.limits.concurrency):
                 return await self._run(invoke, running)
@@ -88,10 +96,13 @@ class Performer:
             if limit.expired():
                 return Failure(f"timed out after {invoke.limits.timeout:g} s")
             return self._failed(invoke, error)
-        except (Exception, SystemExit) as error:
+        except GeneratorExit:
+            raise
+        except BaseException as error:  # whatever the author's code raises ends its own call alone
             return self._failed(invoke, error)
 
     def _failed(self, invoke: Invoke, error: BaseException) -> Failure:
+        # spec: server/tools#security-considerations: of a fault the client reads an id alone
         incident = self.log.incident(error, item=invoke.item)
         return Failure(f"{name_of(invoke.item)} failed (incident {incident})", incident)
 
@@ -100,19 +111,28 @@ class Performer:
         self.pool.shutdown(wait=False, cancel_futures=True)
 
 
+class Rise:
+    """How far a request has told that it is: all that runs for it, its vars too, tells by one token."""
+
+    __slots__ = ("last", "lock")
+
+    def __init__(self) -> None:
+        self.last = -math.inf
+        self.lock = threading.Lock()
+
+
 class Running:
     """What a binding may use while it runs (``catalogue.Call``). Safe from any thread."""
 
-    __slots__ = ("_depth", "_invoke", "_last", "_lock", "_loop", "_mailbox", "_over", "_performer")
+    __slots__ = ("_depth", "_invoke", "_loop", "_mailbox", "_over", "_performer", "_rise")
 
-    def __init__(self, performer: Performer, invoke: Invoke, mailbox: Mailbox, depth: int) -> None:
+    def __init__(self, performer: Performer, invoke: Invoke, mailbox: Mailbox, depth: int, rise: Rise) -> None:
         self._performer = performer
         self._invoke = invoke
         self._mailbox = mailbox
         self._depth = depth
         self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()
-        self._last = -math.inf
+        self._rise = rise
         self._over = False
 
     @property
@@ -136,6 +156,11 @@ class Running:
         return self._invoke.answers
 
     @property
+    def heard(self) -> Mapping[str, str]:
+        """Digests of the questions that were asked from inside a run and are answered, by key."""
+        return self._invoke.heard
+
+    @property
     def limits(self) -> Limits:
         """The limits of the item."""
         return self._invoke.limits
@@ -146,6 +171,7 @@ class Running:
 
     def end(self) -> None:
         """Nothing is sent for this binding from now on."""
+        # spec: basic/patterns/progress#implementation-notes: its token counts no more
         self._over = True
 
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
@@ -160,10 +186,10 @@ class Running:
         if message is not None:
             params["message"] = message[:TEXT_BOUND]
         body = protocol.notification("notifications/progress", params)
-        with self._lock:
+        with self._rise.lock:
             # spec: basic/patterns/progress#progress-flow
-            if progress > self._last:
-                self._last = progress
+            if progress > self._rise.last:
+                self._rise.last = progress
                 self._mailbox.post("progress", body)
 
     def log(self, level: str, data: Any, logger: str | None = None) -> None:
@@ -172,9 +198,10 @@ class Running:
         if rank is None:
             raise ValueError(f"unknown log level {level!r}; one of {', '.join(LEVELS)}")
         wanted = self._invoke.request.log_level
-        # spec: server/utilities/logging#requesting-log-messages
+        # spec: server/utilities/logging#per-request-log-level
         if wanted is None or self._over or rank < LEVELS.get(wanted, 0):
             return
+        # spec: server/utilities/logging#security: level and data are validated
         params: dict[str, Any] = {"level": level, "data": data}
         if logger is not None:
             params["logger"] = logger
@@ -187,7 +214,7 @@ class Running:
     def updated(self, uri: str) -> None:
         """Tell subscribers that a resource changed."""
         changes = Changes(updated=frozenset({uri}))
-        self._loop.call_soon_threadsafe(self._performer.announce, changes)
+        self._performer.announce(changes)
 
     async def read(self, uri: str) -> Outcome:
         """Read a resource of the catalogue that this request began with."""
@@ -197,7 +224,7 @@ class Running:
         plan = protocol.plan_read(request)
         if not isinstance(plan, Reply | Invoke):
             return Failure(f"{uri} asks a question, so it cannot be read from here")
-        reply = await self._performer.settle(plan, self._mailbox, self._depth + 1)
+        reply = await self._performer.settle(plan, self._mailbox, self._depth + 1, self._rise)
         return _contents_of(reply, uri)
 
     async def _threaded(self, function: Callable[[], T]) -> T:

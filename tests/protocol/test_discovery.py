@@ -67,7 +67,14 @@ def test_lists_are_ordered_by_name_and_cacheable(method: str, kind: str, names: 
 
 def test_N13_lists_are_private_where_somebody_logs_in() -> None:
     found = sent(Client(catalogue(*FULL), principal="alice").send("tools/list"))["result"]
-    assert (found["ttlMs"], found["cacheScope"]) == (0, "private")
+    assert found["cacheScope"] == "private"
+
+
+@pytest.mark.parametrize(("live", "said", "ttl"), [(True, None, 1000), (False, None, 60_000), (True, 0, 0)])
+def test_N13_lists_are_kept_for_short_where_an_edit_may_change_them(live: bool, said: int | None, ttl: int) -> None:
+    client = Client(catalogue(*FULL, ttl_ms=said), live=live)
+    assert discovered(client)["ttlMs"] == ttl
+    assert sent(client.send("tools/list"))["result"]["ttlMs"] == ttl
 
 
 def test_pages_follow_each_other() -> None:

@@ -45,6 +45,13 @@ def test_N01_a_server_that_announces_nothing_honours_nothing() -> None:
     assert plan.notices(Changes(tools=frozenset("t"), updated=frozenset({"a:1"}))) == []
 
 
+def test_what_stays_open_holds_neither_its_message_nor_what_was_served() -> None:
+    kept = listen(ALL).request
+    assert (kept.id, kept.params, kept.arrival.body, kept.arrival.headers) == ("s", {}, b"", None)
+    assert not (kept.catalogue.tools or kept.catalogue.prompts or kept.catalogue.resources or kept.catalogue.templates)
+    assert kept.catalogue.settings == catalogue().settings
+
+
 def test_changes_become_tagged_notifications() -> None:
     changes = Changes(frozenset("t"), frozenset("p"), frozenset("r"), frozenset({"a:2", "a:9"}))
     heard = listen(ALL).notices(changes)
@@ -88,8 +95,10 @@ def test_N12_the_closing_result_carries_the_subscription() -> None:
         {"toolsListChanged": "yes"},
         {"resourceSubscriptions": "a:b"},
         {"resourceSubscriptions": [5]},
+        {"resourceSubscriptions": ["a:" + "b" * 300_000]},
     ],
 )
-def test_a_filter_of_wrong_types_is_refused(notifications: Any) -> None:
-    reply = Client(catalogue(), live=True).send("subscriptions/listen", {"notifications": notifications})
+@pytest.mark.parametrize("live", [True, False])
+def test_a_filter_of_wrong_types_or_too_long_is_refused(notifications: Any, live: bool) -> None:
+    reply = Client(catalogue(), live=live).send("subscriptions/listen", {"notifications": notifications})
     assert (fault(reply).code, reply.status) == (-32602, 400)

@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from mcpdecl.catalogue import Catalogue
@@ -122,6 +123,20 @@ def test_only_requests_of_the_same_connection_are_cancelled() -> None:
     within(work)
 
 
+def test_what_is_cancelled_before_its_first_step_is_over_too() -> None:
+    async def work(room: Room) -> None:
+        exchange = room.receive(invoke(made.slow))
+        exchange.start(lambda: None)
+        room.receive(Cancel(1, "changed\nmy mind"))
+        await exchange.over()
+        assert exchange.take() == ([], None)
+        assert not room.server.exchanges
+        assert room.receive(invoke(made.turn)).ready is None
+        assert r"cancelled id=1 reason='changed\\nmy mind'" in room.stream.getvalue()
+
+    within(work)
+
+
 def test_an_id_in_flight_is_refused() -> None:
     async def work(room: Room) -> None:
         first = room.receive(invoke(made.slow))
@@ -168,6 +183,19 @@ def test_a_listener_hears_from_the_start_to_the_end() -> None:
     within(work)
 
 
+def test_one_that_cannot_be_told_keeps_nobody_from_hearing() -> None:
+    async def work(room: Room) -> None:
+        broken = room.receive(replace(listening(), notices=lambda changes: 1 / 0))  # type: ignore[arg-type, return-value]
+        whole = room.receive(listening(id=2))
+        for exchange in (broken, whole):
+            exchange.start(lambda: None)
+        room.server.replace(made.catalogue(1))
+        assert [json.loads(m) for m in whole.take()[0]] == [{"opening": 2}, {"tools": ["extra0"]}]
+        assert "ZeroDivisionError" in room.stream.getvalue()
+
+    within(work)
+
+
 def test_listeners_are_bounded() -> None:
     async def work(room: Room) -> None:
         room.server.listeners = Listeners(in_all=1)
@@ -206,3 +234,36 @@ def test_a_real_call_through_the_real_planner() -> None:
         await server.close(0)
 
     asyncio.run(life())
+
+
+def test_completions_are_rate_limited_for_each_caller() -> None:
+    async def work(room: Room) -> None:
+        asked = replace(request(), method="completion/complete")
+        one, other = room.server.connect(peer="a"), room.server.connect(peer="b")
+        reply = Reply(1, Result({"completion": {"values": []}}), request=asked)
+        answers = (room.receive(reply, one).ready for _ in range(100_000))
+        refused = next(found for found in answers if found is not None and found.status != 200)
+        assert refused.status == 429
+        assert "retry in 1 s" in json.loads(refused.body or b"")["error"]["message"]
+        free = room.receive(reply, other).ready
+        assert free is not None
+        assert free.status == 200
+
+    within(work)
+
+
+def test_a_reason_to_cancel_is_logged_and_too_late_is_no_harm() -> None:
+    async def work(room: Room) -> None:
+        room.receive(Cancel(1, "nothing yet"))
+        exchange = room.receive(invoke(made.slow))
+        exchange.start(lambda: None)
+        await asyncio.sleep(0)
+        room.receive(Cancel(1, "changed my mind"))
+        await exchange.over()
+        room.receive(Cancel(1, "much too late"))
+        told = room.stream.getvalue()
+        assert "changed my mind" in told
+        assert "nothing yet" not in told
+        assert "much too late" not in told
+
+    within(work)

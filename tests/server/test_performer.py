@@ -111,7 +111,16 @@ def test_S_timeouts_cancel_and_say_how_long() -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [RuntimeError("/secret"), SystemExit(3), TimeoutError(), asyncio.CancelledError(), RecursionError()]
+    "error",
+    [
+        RuntimeError("/secret"),
+        SystemExit(3),
+        KeyboardInterrupt(),
+        BaseException(),
+        TimeoutError(),
+        asyncio.CancelledError(),
+        RecursionError(),
+    ],
 )
 def test_whatever_is_raised_becomes_a_failure_with_an_incident(error: BaseException) -> None:
     async def raises(scope: Any, call: Any) -> Outcome:

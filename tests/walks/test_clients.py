@@ -5,6 +5,8 @@ Each walk runs once for each way. Both clients probe for the era; that they end 
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -22,6 +24,7 @@ from mcp.client.subscriptions import ResourceUpdated, ToolsListChanged, listen
 
 from tests import wire
 from tests.example import example, git, write
+from tests.walks.processes import children
 
 REVISION = "2026-07-28"
 PATIENCE = 60.0
@@ -98,9 +101,9 @@ async def test_the_sdk_lists_calls_gets_reads_and_completes(way: Way) -> None:
         tools = (await client.list_tools()).tools
         assert {tool.name for tool in tools} == TOOLS
         assert {p.name for p in (await client.list_prompts()).prompts} == {"review"}
-        assert "repo://readme" in {str(r.uri) for r in (await client.list_resources()).resources}
+        assert {"repo://readme", "docs://style.md"} <= {str(r.uri) for r in (await client.list_resources()).resources}
         templates = (await client.list_resource_templates()).resource_templates
-        assert [t.uri_template for t in templates] == ["repo://commit/{sha}"]
+        assert [t.uri_template for t in templates] == ["repo://commit/{sha}", "docs://{+path}"]
 
         found = await client.call_tool("find_commits", {"word": "notes"})
         assert not found.is_error and "Fix the notes" in text_of(found.content)
@@ -214,8 +217,9 @@ async def test_fastmcp_lists_calls_gets_reads_and_completes(way: Way) -> None:
         assert client.protocol_version == REVISION
         assert {tool.name for tool in await client.list_tools()} == TOOLS
         assert [p.name for p in await client.list_prompts()] == ["review"]
-        assert "repo://readme" in {str(r.uri) for r in await client.list_resources()}
-        assert [t.uri_template for t in await client.list_resource_templates()] == ["repo://commit/{sha}"]
+        assert {"repo://readme", "docs://style.md"} <= {str(r.uri) for r in await client.list_resources()}
+        templates = await client.list_resource_templates()
+        assert [t.uri_template for t in templates] == ["repo://commit/{sha}", "docs://{+path}"]
 
         found = await client.call_tool("find_commits", {"word": "notes"})
         assert "Fix the notes" in text_of(found.content)
@@ -264,3 +268,53 @@ async def test_fastmcp_listens_and_sees_an_edit(way: Way) -> None:
         assert isinstance(await anext(events), ToolsListChanged)
         assert {tool.name for tool in await client.list_tools()} == TOOLS | {"added_while_running"}
         assert text_of((await client.call_tool("added_while_running", {})).content) == "Here I am."
+
+
+# --- both, when the server ends ----------------------------------------------------------------------------------
+
+SLOW = """
+tools:
+  waits:
+    description: Goes on when it may.
+    command: [sh, -c, "touch began; while ! [ -e go ]; do sleep 0.05; done; echo gone on"]
+"""
+
+
+def server_of(way: Way) -> int:
+    """The process that serves the project."""
+    mine = str(way.project / "manifests").encode()
+    (found,) = [pid for pid in children(os.getpid()) if mine in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")]
+    return found
+
+
+def tools_of(listed: Any) -> list[Any]:
+    """The tools, as either client gives them."""
+    found: list[Any] = getattr(listed, "tools", listed)
+    return found
+
+
+async def until(path: Path) -> None:
+    while not path.exists():
+        await anyio.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("kind", ["sdk", "fast"])
+async def test_N12_a_server_that_ends_ends_a_subscription_cleanly(way: Way, kind: str, number: int) -> None:
+    said: list[str] = []
+    write(way.project, "manifests/slow.yaml", SLOW)
+    async with getattr(way, kind)() as client:
+        # All are listed before, or they would be after the call, when the server is gone.
+        while "waits" not in {tool.name for tool in tools_of(await client.list_tools())}:
+            await anyio.sleep(0.02)
+
+        async def call() -> None:
+            said.append(text_of((await client.call_tool("waits", {})).content))
+
+        async with anyio.create_task_group() as tasks, listen(client.session, tools_list_changed=True) as events:
+            tasks.start_soon(call)
+            await until(way.project / "began")
+            os.kill(server_of(way), number)
+            assert [event async for event in events] == []
+            (way.project / "go").touch()
+    assert said == ["gone on\n"]
