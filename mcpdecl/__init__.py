@@ -1,7 +1,8 @@
 """Write YAML, get a Model Context Protocol server.
 
 Public names, for callables that manifests name: ``Context`` (progress, log, ask and more for a running callable),
-``ToolError`` (a failure that the caller may read) and ``NotFound`` (what was named is not there).
+``Declined`` (the user said no to a question of a callable), ``ToolError`` (a failure that the caller may read) and
+``NotFound`` (what was named is not there).
 """
 
 from __future__ import annotations
@@ -9,15 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcpdecl.bindings.python import Context, NotFound, ToolError
+    from mcpdecl.bindings.python import Context, Declined, NotFound, ToolError
 
 __version__ = "0.1.0"
-__all__ = ["Context", "NotFound", "ToolError", "__version__"]
+__all__ = ["Context", "Declined", "NotFound", "ToolError", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is used: a server of texts alone needs none of them."""
-    if name in ("Context", "NotFound", "ToolError"):
+    if name in ("Context", "Declined", "NotFound", "ToolError"):
         from mcpdecl.bindings import python  # noqa: PLC0415 - late on purpose
 
         return getattr(python, name)

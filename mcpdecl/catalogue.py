@@ -57,7 +57,7 @@ class Asked:
 
 def digest(data: Any) -> str:
     """A digest of JSON data; equal data has equal digests. An answer counts only for a question of one digest."""
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), default=str)
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -75,6 +75,7 @@ class Refused(Exception):
         self.data = data
 
 
+# spec: basic/index#error-codes: JSON-RPC's own and the three of the specification, as it means them; no others
 CODES: dict[str, Code] = {
     # manifest/: what an author wrote
     "not-utf8": Code("The file is not UTF-8", "The file is UTF-16 (byte offset 0); manifests are UTF-8."),
@@ -217,6 +218,17 @@ CODES: dict[str, Code] = {
     "file-not-found": Code("A named file is not there", "There is no file READ.md in the root folder."),
     "file-outside": Code("A named file is outside the root", "../secrets.txt is not inside the root folder."),
     "file-too-large": Code("A named file is too large", "logo.png is larger than 8000000 bytes."),
+    "folder-not-found": Code("A named folder is not there", "There is no folder dosc in the root folder."),
+    "folder-outside": Code("A named folder is outside the root", "../notes is not inside the root folder."),
+    "folder-variable": Code(
+        "A URI template that cannot carry the paths of a folder",
+        "{path} carries no folders, and '**/*.md' includes files in folders.",
+    ),
+    "folder-too-large": Code(
+        "A folder with too many files to list",
+        "docs holds more than 10000 files; the others are neither listed nor watched.",
+        severity="warning",
+    ),
     "unknown-mime": Code("A file whose kind is unclear", "logo.dat does not look like image."),
     "bad-base64": Code("Data that is not base64", "data is not base64."),
     # protocol/: answered to clients
@@ -280,6 +292,12 @@ CODES: dict[str, Code] = {
     ),
     "too-many-listeners": Code(
         "Too many listeners", "Too many listeners; close some, or try again later.", rpc=-32603, status=503
+    ),
+    "rate-limited": Code(
+        "Too many requests of one kind",
+        "rate limit of completion/complete reached; retry in 1 s",
+        rpc=-32603,
+        status=429,
     ),
     "shutting-down": Code("The server is ending", "The server is shutting down.", rpc=-32603, status=503),
     "bad-keys": Code(

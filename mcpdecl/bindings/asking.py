@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mcpdecl.schema import compile_schema, properties_from_short
+from mcpdecl.schema import compile_schema, form_faults, properties_from_short
+from mcpdecl.uris import is_page
 
 
 class Suspended(BaseException):
@@ -31,14 +32,20 @@ class Declined(Exception):
 
 def form(message: str, fields: Mapping[str, Any] | None, schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """An elicitation in form mode (spec: client/elicitation#form-mode-elicitation-requests)."""
-    requested = schema if schema is not None else properties_from_short(fields or {}, closed=False)[0]
-    return _elicit(
-        {"mode": "form", "message": message, "requestedSchema": {"type": "object", "properties": {}, **requested}}
-    )
+    given = schema if schema is not None else properties_from_short(fields or {}, closed=False)[0]
+    requested = {"type": "object", "properties": {}, **given}
+    # spec: client/elicitation#requested-schema
+    for fault in form_faults(requested):
+        raise ValueError(f"{fault.message} {fault.hint}")
+    # spec: client/elicitation#form-mode-elicitation-requests
+    return _elicit({"mode": "form", "message": message, "requestedSchema": requested})
 
 
 def url(message: str, address: str) -> Mapping[str, Any]:
     """An elicitation in URL mode (spec: client/elicitation#url-mode-elicitation-requests)."""
+    # spec: client/elicitation#url-mode-elicitation-requests
+    if not is_page(address):
+        raise ValueError(f"{address!r} is not the address of a page")
     return _elicit({"mode": "url", "message": message, "url": address})
 
 
@@ -52,7 +59,25 @@ def roots() -> Mapping[str, Any]:
     return {"method": "roots/list", "params": {}}
 
 
+def together(group: BaseExceptionGroup[BaseException]) -> Mapping[str, Any]:
+    """The questions that the tasks of a group asked at one time. Raises what else went wrong in the group."""
+    asked, rest = group.split(Suspended)
+    if asked is None or rest is not None:
+        raise rest or group
+    questions: dict[str, Any] = {}
+    waiting: list[BaseException] = [asked]
+    while waiting:
+        error = waiting.pop(0)
+        if isinstance(error, Suspended):
+            questions |= error.questions
+        elif isinstance(error, BaseExceptionGroup):
+            waiting += error.exceptions
+    return questions
+
+
 def _elicit(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(params["message"], str):
+        raise TypeError("the message of a question is text")
     return {"method": "elicitation/create", "params": params}
 
 

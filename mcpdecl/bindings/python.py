@@ -18,7 +18,7 @@ from mcpdecl.bindings.asking import Declined, Suspended
 from mcpdecl.bindings.modules import Modules as Modules
 from mcpdecl.bindings.modules import Unresolved
 from mcpdecl.bindings.site import Fields, Site, nearest
-from mcpdecl.catalogue import Asked, Call, Failure, Missing, Outcome, Value
+from mcpdecl.catalogue import Asked, Call, Failure, Missing, Outcome, Value, digest
 from mcpdecl.templates import ABSENT, Reads, Scope
 
 
@@ -46,6 +46,7 @@ class Context:
 
     def __init__(self, call: Call) -> None:
         self._call = call
+        self._asked: dict[str, str] = {}
 
     @property
     def principal(self) -> str | None:
@@ -59,7 +60,7 @@ class Context:
 
     @property
     def answers(self) -> Mapping[str, Any]:
-        """Raw answers to questions, by key."""
+        """Raw answers to questions, by key, whatever the question was; ``ask`` looks at that too."""
         return self._call.answers
 
     @property
@@ -104,9 +105,11 @@ class Context:
     ) -> Any:
         """Ask the user: a yes or no, a form (``fields`` in short form or ``schema``), or to visit ``url``.
 
-        Returns the form's content, or True. The first time, the callable ends here; it is run again **from the top**
-        when the answer is there, so nothing before a question may have effects that must not be repeated. Raises
-        Declined for a no, unless it is ``optional``: then that is None.
+        Returns the form's content, or True (of ``url``: that the user agreed to go there, not what came of it). The
+        first time, the callable ends here; it is run again **from the top** when the answer is there, so nothing before
+        a question may have effects that must not be repeated. An answer counts for the very question that was shown:
+        one that reads differently in the next run is put again, and ends after ten rounds. Raises Declined for a no,
+        unless it is ``optional``: then that is None. Each question of a run has a key of its own.
         """
         question = asking.url(message, url) if url is not None else asking.form(message, fields, schema)
         try:
@@ -125,7 +128,10 @@ class Context:
         return self._answer(key, asking.roots())
 
     def _answer(self, key: str, question: Mapping[str, Any]) -> Any:
-        if key not in self._call.answers:
+        mark = digest(question)
+        if self._asked.setdefault(key, mark) != mark:
+            raise ValueError(f"another question was asked as {key!r} before; give each a key of its own")
+        if self._call.heard.get(key) != mark:
             raise Suspended({key: question})
         return asking.value_of(key, question, self._call.answers[key])
 
@@ -144,8 +150,12 @@ class Python:
     takes: frozenset[str]
     needs: frozenset[str]
     context: str | None
-    reads: Reads = frozenset()
     pure: bool = False
+
+    @property
+    def reads(self) -> Reads:
+        """The arguments that are passed."""
+        return frozenset(("arguments", name) for name in self.takes)
 
     def render(self, scope: Scope) -> Outcome:
         """A callable has effects."""
@@ -159,6 +169,8 @@ class Python:
             return Value(await self._value(self.function, self._arguments(scope, call), call))
         except Suspended as asked:
             return Asked(asked.questions)
+        except BaseExceptionGroup as group:
+            return Asked(asking.together(group))
         except (ToolError, Declined) as error:
             return Failure(str(error))
         except NotFound:
@@ -233,7 +245,7 @@ def bind(fields: Fields, site: Site) -> Python | None:
     """Bind ``python``: import the callable and hold its parameters against the declared arguments."""
     name = fields["python"]
     if not site.resolve:
-        return Python(name, None, frozenset(), frozenset(), None)
+        return Python(name, None, frozenset(site.arguments), frozenset(), None)
     try:
         function = site.modules.resolve(name)
     except Unresolved as fault:

@@ -18,7 +18,7 @@ from mcpdecl.compiler.schemas import Text, hidden
 from mcpdecl.compiler.written import Path
 from mcpdecl.schema import Schema, SchemaFault, compile_schema, form_faults, read_faults
 from mcpdecl.templates import ABSENT, Tree
-from mcpdecl.uris import is_uri
+from mcpdecl.uris import is_page
 
 YES: Mapping[str, Any] = {"type": "object", "properties": {}}
 _TEMPLATE = ("{{", "{%", "{#")
@@ -26,7 +26,9 @@ _SECRET = re.compile(
     r"pass(?:word|wd|phrase|code)|secret|api.?key|access.?key|private.?key|(?:^|[^a-z])(?:auth|access|api|bearer|refresh)?"
     r".?token(?:$|[^a-z])|credential|card.?number|cvv|cvc|(?:^|[^a-z])(?:pin|otp|ssn|iban)(?:$|[^a-z])"
 )
-_SECRET_ENV = re.compile(r"\benv\b\W{1,4}\w*(?:TOKEN|SECRET|KEY|PASSW|CREDENTIAL)\w*", re.IGNORECASE)
+_SECRET_ENV = re.compile(
+    r"\benv\b\W{1,4}\w*?(?:TOKEN|TOK(?![a-z])|SECRET|KEY|PASSW|PASS(?![a-z])|PWD|CREDENTIAL)\w*", re.IGNORECASE
+)
 
 
 def dynamic(data: Any) -> bool:
@@ -52,6 +54,14 @@ def judge_form(draft: Draft, text: Text) -> None:
             hint = "Ask with url instead: what is typed into a form passes through the client and its model."
             message = f"The field {name!r} seems to ask for a secret."
             draft.add(replace(text.tell("secret-field", message, ("properties", name), hint), on_key=True))
+
+
+def judge_url(draft: Draft, url: str | None, *path: str | int) -> None:
+    """Report an address that no browser opens. What depends on the call is judged when it is asked."""
+    if url is not None and not dynamic(url) and not is_page(url):
+        # spec: client/elicitation#url-mode-elicitation-requests: a valid URL
+        message = f"{url!r} is not the address of a page."
+        draft.report("bad-uri", message, *path, "url", hint="Write https://…")
 
 
 def _faults(schema: Any) -> list[SchemaFault]:
@@ -105,14 +115,14 @@ def _question(draft: Draft, key: str, value: Any) -> Question | None:
     declined = site.template(whole["declined"], "declined") if "declined" in whole else None
     if made is None or ("when" in whole and when is None) or ("declined" in whole and declined is None):
         return None
-    method, params, schema = made
+    method, params, schema, mode = made
     reads = params.reads | (when.reads if when is not None else frozenset())
-    return Question(key, method, params, when, schema, declined, bool(whole.get("optional", False)), reads)
+    return Question(key, method, params, when, schema, declined, bool(whole.get("optional", False)), reads, mode)
 
 
 def _params(draft: Draft, path: Path, value: Any, whole: Mapping[str, Any]) -> Any:
     if "roots" in whole:
-        return "roots/list", draft.quietly({}), None
+        return "roots/list", draft.quietly({}), None, "form"
     if "sample" in whole:
         return _sample(draft, (*path, "sample"), whole["sample"])
     return _elicitation(draft, path, value, whole)
@@ -132,6 +142,7 @@ def _elicitation(draft: Draft, path: Path, value: Any, whole: Mapping[str, Any])
     if own is not None:
         judge_form(draft, own)
         good = draft.templates_of(own) and good
+    judge_url(draft, whole.get("url"), *path)
     if form is not None:
         message = form.fields.get("message") if message is None else message
         url = form.fields.get("url") if url is None and own is None else url
@@ -144,7 +155,7 @@ def _elicitation(draft: Draft, path: Path, value: Any, whole: Mapping[str, Any])
     tree = draft.borrowed(params, *path, "form") if form is not None else draft.quietly(params)
     if not good or tree is None or (own is None and _where(whole)):
         return None
-    return "elicitation/create", tree, _judge(tree, schema)
+    return "elicitation/create", tree, None if url is not None else _judge(tree, schema), params["mode"]
 
 
 def _where(whole: Mapping[str, Any]) -> tuple[str, ...]:
@@ -153,6 +164,8 @@ def _where(whole: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _shown(message: str, url: str | None, schema: Text | None) -> dict[str, Any]:
     # spec: client/elicitation#elicitation-requests
+    # spec: client/elicitation#form-mode-elicitation-requests
+    # spec: client/elicitation#url-mode-elicitation-requests
     if url is not None:
         return {"mode": "url", "message": message, "url": url}
     return {"mode": "form", "message": message, "requestedSchema": YES if schema is None else schema.served}
@@ -160,14 +173,11 @@ def _shown(message: str, url: str | None, schema: Text | None) -> dict[str, Any]
 
 def _secrets(draft: Draft, path: Path, params: Mapping[str, Any]) -> None:
     """Refuse secrets in what a user is shown. spec: client/elicitation#security-considerations"""
+    # spec: client/elicitation#safe-url-handling: no secret of the environment
     if any(_SECRET_ENV.search(text) for _, text in texts(params)):
         message = "A question must not hold a secret of the environment: users, clients and logs see it."
         place = draft.names.locate(path, _SECRET_ENV.pattern)
         draft.report("secret-in-question", message, *place, hint="Leave it out, or put an id there that means it.")
-    url = params.get("url")
-    if isinstance(url, str) and not dynamic(url) and not is_uri(url):
-        # spec: client/elicitation#url-mode-elicitation-requests: a valid URL
-        draft.report("bad-uri", f"{url!r} is not a URL.", *path, "url", hint="Write https://…")
 
 
 def _judge(tree: Tree, schema: Text | None) -> Schema | None:
@@ -193,7 +203,7 @@ def _sample(draft: Draft, path: Path, sample: Mapping[str, Any]) -> Any:
     if site.tree(rest) is None or any(message is None for message in messages):
         return None
     params = draft.quietly({"messages": messages, **rest})
-    return ("sampling/createMessage", params, None) if params is not None else None
+    return ("sampling/createMessage", params, None, "form") if params is not None else None
 
 
 def _message(draft: Draft, path: Path, message: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -9,16 +9,15 @@ from types import MappingProxyType
 from typing import Any
 
 from mcpdecl.catalogue import Form
-from mcpdecl.compiler.asks import dynamic, judge_form
+from mcpdecl.compiler.asks import judge_form, judge_url
 from mcpdecl.compiler.draft import Draft, FormText
 from mcpdecl.compiler.names import texts
 from mcpdecl.compiler.written import Finding
 from mcpdecl.diagnostics import Span
 from mcpdecl.templates import TemplateFault
-from mcpdecl.uris import is_uri
 
 
-def form(draft: Draft, digest: str) -> tuple[Form, FormText]:
+def form(draft: Draft) -> tuple[Form, FormText]:
     """Compile a form. Names in its templates are judged where it is used, for they are those of the user."""
     text = draft.schema((), "fields", "requestedSchema", closed=False)
     if text is not None:
@@ -28,13 +27,10 @@ def form(draft: Draft, digest: str) -> tuple[Form, FormText]:
     for key in ("message", "url"):
         if key in draft.fields:
             _template(draft, draft.fields[key], (key,))
-    url = draft.fields.get("url")
-    if url is not None and not dynamic(url) and not is_uri(url):
-        # spec: client/elicitation#url-mode-elicitation-requests: a valid URL
-        draft.report("bad-uri", f"{url!r} is not a URL.", "url", hint="Write https://…")
+    judge_url(draft, draft.fields.get("url"))
     shown = {key: draft.fields[key] for key in ("title", "description", "message", "url") if key in draft.fields}
     declared: dict[str, Any] = shown | ({"requestedSchema": text.served} if text is not None else {})
-    return Form(draft.name, MappingProxyType(declared)), FormText(draft.name, draft.fields, text, digest)
+    return Form(draft.name, MappingProxyType(declared)), FormText(draft.name, draft.fields, text)
 
 
 def _template(draft: Draft, text: str, where: Any) -> None:

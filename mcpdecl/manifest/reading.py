@@ -162,6 +162,7 @@ def _fitting(candidates: List[Fields], node: Mapping) -> Fields:
 
 def _unknown(key: Scalar, fields: Fields, faults: Faults, path: Path) -> None:
     if fields.names:
+        # spec: server/tools#tool-names: 1 to 128 of A-Z a-z 0-9 _ - . (the format's pattern)
         faults.report("bad-name", f"{key.text[:140]!r} cannot be a name in {where(path)}.", key.span, fields.names)
         return
     within = [

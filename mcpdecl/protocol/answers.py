@@ -5,14 +5,13 @@ Knows: the three kinds of answers and what makes one good. Does not know: which 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from mcpdecl.schema import Schema, compile_schema
+from mcpdecl.schema import Schema, compile_schema, form_faults
 from mcpdecl.templates import ABSENT
+from mcpdecl.uris import is_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +40,20 @@ class Malformed:
 Verdict: TypeAlias = Accepted | Declined | Malformed
 
 
-def digest(data: Any) -> str:
-    """A digest of JSON data; equal data has equal digests."""
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+def askable(question: Mapping[str, Any]) -> None:
+    """Raise ValueError for an elicitation that clients cannot show."""
+    params = question.get("params") or {}
+    if question["method"] != "elicitation/create":
+        return
+    if params.get("mode") == "url":
+        # spec: client/elicitation#url-mode-elicitation-requests: a valid URL
+        address = params.get("url")
+        if not isinstance(address, str) or not is_page(address):
+            raise ValueError(f"{address!r} is not the address of a page")
+        return
+    # spec: client/elicitation#requested-schema
+    for fault in form_faults(params.get("requestedSchema")):
+        raise ValueError(f"{fault.message} {fault.hint}")
 
 
 def judge(question: Mapping[str, Any], raw: Any, schema: Schema | None = None) -> Verdict:
@@ -87,23 +96,26 @@ def _filled(params: Mapping[str, Any], content: Any, schema: Schema | None) -> V
         return Malformed("The answer must be an object.")
     form = params.get("requestedSchema") or {}
     judge = schema if schema is not None else compile_schema(form)
+    # spec: client/elicitation#form-mode-security: what comes back is validated
     violations = judge.violations(content)
     if violations:
         return Malformed("\n".join(f"{_path(v.path)}{v.message}" for v in violations[:20]))
     fields = form.get("properties") or {}
+    # spec: basic/patterns/mrtr#error-handling: what nobody asked for is ignored
+    content = {name: part for name, part in content.items() if name in fields}
     # A field that was left out can be read, and is absent.
     value = {**dict.fromkeys(fields, ABSENT), **content} if fields else True
     return Accepted(value, {"action": "accept", "content": content})
 
 
 def _sampled(raw: Mapping[str, Any]) -> Verdict:
-    # spec: client/sampling#protocol-messages
+    # spec: client/sampling#security-considerations: message content is validated
     good = raw.get("role") in ("user", "assistant") and isinstance(raw.get("content"), dict | list)
     return Accepted(raw, raw) if good else Malformed()
 
 
 def _rooted(raw: Mapping[str, Any]) -> Verdict:
-    # spec: client/roots#protocol-messages
+    # spec: client/roots#listing-roots
     roots = raw.get("roots")
     if not isinstance(roots, list) or not all(isinstance(r, dict) and isinstance(r.get("uri"), str) for r in roots):
         return Malformed()

@@ -24,7 +24,7 @@ def require(needed: Mapping[str, Any], declared: Mapping[str, Any]) -> None:
     """Raise Refused("missing-capability") if the client declares less than ``needed``."""
     missing = lacking(needed, declared)
     if missing:
-        # spec: basic/index#_meta: -32021 lists what is missing
+        # spec: basic/index#meta: -32021 lists what is missing
         names = ", ".join(sorted(_names(missing)))
         text = f"This needs a client that declares {names}."
         raise Refused("missing-capability", text, {"requiredCapabilities": missing})
@@ -46,6 +46,7 @@ def lacking(needed: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str,
 def needs(question: Mapping[str, Any]) -> dict[str, Any]:
     """What a client must declare to be put a question (``{"method": …, "params": …}``)."""
     params = question.get("params") or {}
+    # spec: basic/patterns/mrtr#server-requirements-basic-workflow: one of three kinds
     match question["method"]:
         case "elicitation/create":
             # spec: client/elicitation#capabilities
@@ -53,6 +54,7 @@ def needs(question: Mapping[str, Any]) -> dict[str, Any]:
         case "sampling/createMessage":
             return {"sampling": _sampling(params)}
         case "roots/list":
+            # spec: client/roots#implementation-guidelines: the capability comes first
             return {"roots": {}}
     raise ValueError(f"No client can be asked {question['method']}.")
 
@@ -88,6 +90,7 @@ def _modes(elicitation: Mapping[str, Any]) -> Mapping[str, Any]:
 def _sampling(params: Mapping[str, Any]) -> dict[str, Any]:
     # spec: client/sampling#tools-in-sampling: no tools for a client that did not declare them
     wanted: dict[str, Any] = {"tools": {}} if "tools" in params or "toolChoice" in params else {}
+    # spec: client/sampling#capabilities: no context of a client that did not declare it
     if params.get("includeContext", "none") != "none":
         wanted["context"] = {}
     return wanted

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from mcpdecl.catalogue import Binding, Catalogue, Confined, Limits, Outcome, RequestId
 from mcpdecl.templates import Scope
 
+# spec: basic/index#resulttype: those of the core protocol alone
 ResultType: TypeAlias = Literal["complete", "input_required"]
 
 
@@ -119,8 +120,9 @@ class Invoke:
     """Run a binding, then go on with what ``conclude`` makes of its outcome.
 
     ``item`` names what runs, for logs and limits ("tools/call echo"). ``claim`` is the id (and expiry, seconds since
-    the epoch) of a requestState that this uses up: if it was used before, nothing runs and the outcome is Spent.
-    ``confined`` arguments are checked against the disk before. ``answers`` are at hand for a callable that asks.
+    the epoch) in a requestState that this uses up: if it was used before, nothing runs and the outcome is Spent.
+    ``confined`` arguments are checked against the disk before. ``answers`` are at hand for a callable that asks, and
+    ``heard`` the digests of the questions that it asked before.
     """
 
     request: Request
@@ -132,6 +134,7 @@ class Invoke:
     claim: tuple[str, float] | None = None
     confined: tuple[Confined, ...] = ()
     answers: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    heard: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
-from mcpdecl.catalogue import Asked, Failure, Handler, Missing, Outcome, Question, Spent, Value
+from mcpdecl.catalogue import Asked, Failure, Handler, Missing, Outcome, Question, Spent, Value, digest
 from mcpdecl.diagnostics import Refused
 from mcpdecl.protocol import capabilities
-from mcpdecl.protocol.answers import Accepted, Declined, Malformed, Verdict, corrected, digest, judge
+from mcpdecl.protocol.answers import Accepted, Declined, Malformed, Verdict, askable, corrected, judge
 from mcpdecl.protocol.faults import guarded
 from mcpdecl.protocol.memory import ROUNDS, Memory, recalled, sealed
 from mcpdecl.protocol.plans import Ask, Invoke, Plan, Reply, Result
@@ -31,21 +31,29 @@ def begin(work: Work) -> Plan:
     capabilities.require(_needed(work.handler), work.request.capabilities)
     if not work.asks:
         return advance(Round(work, Memory(), NOTHING))
+    offered = _offered(work.request.params)
     memory = recalled(work.request, work.name, work.handler.digest)
-    offered = work.request.params.get("inputResponses")
     if memory is None:
         # The item was edited between the rounds: what was answered was answered to something else.
         return advance(Round(work, Memory(), NOTHING))
-    return advance(Round(work, memory, offered if isinstance(offered, dict) else NOTHING))
+    return advance(Round(work, memory, offered))
+
+
+def _offered(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    # spec: basic/patterns/mrtr#error-handling: what is no InputResponses at all is a malformed request
+    offered = params.get("inputResponses")
+    if offered is not None and not isinstance(offered, dict):
+        raise Refused("invalid-params", "inputResponses must be an object: answers by the keys of inputRequests.")
+    return offered or NOTHING
 
 
 def _needed(handler: Handler) -> Mapping[str, Any]:
-    """What is needed in any case: a question with a condition, or its mode, is looked at when it comes up."""
+    """What is needed in any case: a question with a condition is looked at when it comes up."""
     needed = capabilities.objects(handler.requires)
     for question in handler.questions:
         if question.when is None:
-            family = capabilities.needs({"method": question.method})
-            needed = capabilities.union({name: {} for name in family}, needed)
+            plain = {"method": question.method, "params": {"mode": question.mode}}
+            needed = capabilities.union(capabilities.needs(plain), needed)
     return needed
 
 
@@ -119,6 +127,7 @@ def _consider(sight: Sight, question: Question, put: _Put) -> None:
             sight.settle(question.key, ABSENT)
         case Declined() as declined:
             put.refusals.append((question, declined))
+        # spec: basic/patterns/mrtr#error-handling: what is missing is asked again
         case Malformed(wrong=wrong):
             put.open[question.key] = corrected(shown, wrong)
         case None:
@@ -127,11 +136,15 @@ def _consider(sight: Sight, question: Question, put: _Put) -> None:
 
 def _rendered(sight: Sight, question: Question) -> Mapping[str, Any]:
     params = question.params.value(sight.scope)
-    return {"method": question.method, "params": {} if params is ABSENT else params}
+    shown = {"method": question.method, "params": {} if params is ABSENT else params}
+    if question.schema is None:
+        askable(shown)  # what was constant was judged when it was loaded
+    return shown
 
 
 def _verdict(sight: Sight, question: Question, shown: Mapping[str, Any]) -> Verdict | None:
     """Judge what the client says to a question as it reads now; None if it says nothing to it."""
+    # spec: basic/patterns/mrtr#error-handling: only the keys of questions are looked at
     memory, key = sight.round.memory, question.key
     if memory.round == 0:
         # An answer that comes without state was given to a question that nobody put: only a first one can be known.
@@ -161,11 +174,14 @@ def _ask(
 ) -> Plan:
     """Put questions. ``asked`` are those among them that a callable asks, as they read without any correction."""
     work, memory = sight.work, sight.round.memory
+    # spec: client/sampling#security-considerations: rounds are bounded
     if memory.round >= ROUNDS:
-        return work.fail(Failure(f"Nothing was settled in {ROUNDS} rounds of questions; start again."))
+        text = f"After {ROUNDS} rounds of questions there are still answers missing; call it again to start anew."
+        return work.fail(Failure(text))
     kept = replace(
         memory, answers=sight.raw, shown=sight.shown, asked={**memory.asked, **asked}, round=memory.round + 1
     )
+    # spec: basic/patterns/mrtr#server-requirements-basic-workflow: unique keys; both members are there
     body = {"inputRequests": questions, "requestState": sealed(work.request, work.name, work.handler.digest, kept)}
     return Ask(
         request=work.request,
@@ -195,6 +211,7 @@ def _bind(sight: Sight) -> Plan:
         claim=memory.claim,
         confined=handler.confined,
         answers={**sight.raw, **memory.given},
+        heard=memory.heard,
     )
 
 
@@ -204,16 +221,16 @@ def _heard(sight: Sight) -> Memory:
     if not memory.asked:
         return memory
     open: dict[str, Mapping[str, Any]] = {}
-    given = dict(memory.given)
+    given, settled = dict(memory.given), dict(memory.heard)
     for key, question in memory.asked.items():
         capabilities.require(capabilities.needs(question), sight.work.request.capabilities)
         verdict = judge(question, sight.round.offered[key]) if key in sight.round.offered else Malformed()
         if isinstance(verdict, Malformed):
             open[key] = corrected(question, verdict.wrong)
         else:
-            given[key] = verdict.raw
+            given[key], settled[key] = verdict.raw, digest(question)
     asked = {key: memory.asked[key] for key in open}
-    heard = replace(memory, asked=asked, given=given)
+    heard = replace(memory, asked=asked, given=given, heard=settled)
     if open:
         sight.round = replace(sight.round, memory=heard)
         raise Turn(_ask(sight, open))
@@ -239,9 +256,13 @@ def _asked(sight: Sight, memory: Memory, questions: Mapping[str, Mapping[str, An
     # spec: basic/patterns/mrtr#supported-requests
     if not sight.work.asks or not questions:
         raise RuntimeError("a callable asked where nothing can be asked")
+    if clash := questions.keys() & sight.keys.keys():
+        raise RuntimeError(f"a callable asked {', '.join(clash)}, which is the key of a declared question")
+    # spec: basic/patterns/mrtr#server-requirements-basic-workflow: nothing is put that was not declared
     needed: dict[str, Any] = {}
     for question in questions.values():
         needed = capabilities.union(needed, capabilities.needs(question))
     capabilities.require(needed, sight.work.request.capabilities)
-    sight.round = replace(sight.round, memory=memory)
+    # The run used the claim up; what follows leads to another run.
+    sight.round = replace(sight.round, memory=replace(memory, claim=None))
     return _ask(sight, questions, questions)

@@ -26,6 +26,7 @@ _LABEL = b"mcpdecl/requestState/1"
 _NONCE = 12
 
 
+# spec: basic/index#statelessness: with a key of the operator's any process goes on where another stopped
 class Keyring:
     """Seals under the first key, opens under any. Without keys it makes one that lives as long as the process.
 
@@ -42,6 +43,8 @@ class Keyring:
 
     def seal(self, payload: Mapping[str, Any]) -> str:
         """Seal a JSON object into opaque base64url text."""
+        # spec: basic/patterns/mrtr#server-requirements-basic-workflow: AEAD
+        # spec: client/sampling#security-considerations: what was asked and answered is encrypted on its way
         nonce = secrets.token_bytes(_NONCE)
         plain = msgspec.json.encode(dict(payload))
         return _text(nonce + self._aead()[0].encrypt(nonce, plain, _LABEL))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcpdecl.bindings.asking import Declined, Suspended, form, roots, sample, url, value_of
+from mcpdecl.bindings.asking import Declined, Suspended, form, roots, sample, together, url, value_of
 
 FORM = form("Who?", {"name": "string", "age?": {"type": "integer", "minimum": 0}}, None)
 
@@ -54,6 +54,39 @@ def test_what_does_not_fit_is_asked_again(answer: Any) -> None:
     with pytest.raises(Suspended) as caught:
         value_of("k", FORM, answer)
     assert caught.value.questions == {"k": FORM}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"type": "object", "properties": {}}}},
+        {"properties": {"a": {"type": "integer", "enum": [1]}}},
+        {"type": "array"},
+    ],
+)
+def test_E10_a_form_that_clients_cannot_draw_is_never_asked(schema: Any) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        form("m", None, schema)
+
+
+@pytest.mark.parametrize("address", ["nowhere", "javascript:alert(1)", "https://", "file:///etc/passwd"])
+def test_E12_an_address_that_no_browser_should_open_is_never_asked(address: str) -> None:
+    with pytest.raises(ValueError, match="not the address of a page"):
+        url("m", address)
+
+
+def test_a_message_is_text() -> None:
+    with pytest.raises(TypeError, match="text"):
+        form(5, None, None)  # type: ignore[arg-type]
+
+
+def test_questions_of_a_group_are_put_together_unless_something_else_went_wrong() -> None:
+    inner = BaseExceptionGroup("inner", [Suspended({"b": FORM})])
+    assert together(BaseExceptionGroup("g", [Suspended({"a": FORM}), inner])) == {"a": FORM, "b": FORM}
+    for errors in ([Suspended({"a": FORM}), ValueError("x")], [ValueError("x")]):
+        with pytest.raises(ExceptionGroup) as caught:
+            together(BaseExceptionGroup("g", errors))
+        assert [type(error) for error in caught.value.exceptions] == [ValueError]
 
 
 def test_no_except_exception_of_an_author_holds_a_question_back() -> None:

@@ -15,7 +15,7 @@ import pytest
 from mcpdecl import bindings
 from mcpdecl.bindings.modules import Modules
 from mcpdecl.bindings.python import Python
-from mcpdecl.catalogue import Asked, Failure, Missing, Outcome, Value
+from mcpdecl.catalogue import Asked, Failure, Missing, Outcome, Value, digest
 from tests.bindings.site import FakeCall, Faults, scope, site
 
 pytestmark = pytest.mark.anyio
@@ -182,7 +182,15 @@ async def test_the_context(root: Path) -> None:
 
 
 async def asked(root: Path, name: str, answers: Mapping[str, Any]) -> Outcome:
-    return await called(root, name, call=FakeCall(root, answers=answers))
+    """Run it again and again, each time with the answers to what it asked before."""
+    heard: dict[str, str] = {}
+    while True:
+        outcome = await called(root, name, call=FakeCall(root, answers=answers, heard=heard))
+        questions = outcome.questions if isinstance(outcome, Asked) else {}
+        new = {key: digest(question) for key, question in questions.items() if key in answers}
+        if new.items() <= heard.items():
+            return outcome
+        heard = {**heard, **new}
 
 
 async def test_a_callable_that_asks_is_run_again_with_the_answers(root: Path) -> None:

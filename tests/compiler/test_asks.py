@@ -6,6 +6,7 @@ import pytest
 
 from mcpdecl.catalogue import Question
 from mcpdecl.compiler.asks import dynamic, looks_secret
+from mcpdecl.templates import ABSENT
 from tests.compiler.folders import Project, message_of
 
 FORM = """\
@@ -118,6 +119,32 @@ def test_E10_a_form_that_clients_cannot_draw_is_told_with_what_to_write(project:
     found = [d for d in project.load().diagnostics if d.code == "bad-form-field"]
     assert found
     assert all(d.hint for d in found)
+
+
+@pytest.mark.parametrize("name", ["TOK", "API_TOKEN", "DB_PASS", "DB_PASSWORD", "SECRET_ID", "PWD"])
+@pytest.mark.parametrize(
+    "written", ["{message: m, url: 'https://a.test/c?t={{ env.NAME }}'}", "'Is it {{ env[\"NAME\"] }}?'"]
+)
+def test_E12_a_secret_of_the_environment_is_never_shown(project: Project, name: str, written: str) -> None:
+    project.environ[name] = "k"
+    text = f"tools: {{a: {{description: x, ask: {{q: {written.replace('NAME', name)}}}, text: x}}}}\n"
+    project.write(text)
+    assert [d.code for d in project.load().diagnostics] == ["secret-in-question"]
+
+
+@pytest.mark.parametrize("name", ["PORTAL_URL", "CLIENT_ID", "PASSAGE", "TOKYO"])
+def test_E12_other_variables_may_be_shown(project: Project, name: str) -> None:
+    project.environ[name] = "https://a.test"
+    question(project, f"{{message: m, url: '{{{{ env.{name} }}}}/login'}}")
+
+
+def test_what_is_read_is_text_whatever_it_is_made_of(project: Project) -> None:
+    made = question(project, "{message: '{{ n }}', url: '{{ n }}'}")
+    assert made.mode == "url"
+    assert made.schema is None
+    for given, told in ((5, "5"), (ABSENT, ""), (["a"], '["a"]')):
+        assert made.params.value({"n": given}) == {"mode": "url", "message": told, "url": told}
+    assert question(project, "'{{ n }} or {{ n }}'").params.value({"n": ABSENT})["message"] == " or "
 
 
 @pytest.mark.parametrize("name", ["api_key", "apiKey", "password", "auth_token", "clientSecret", "pin", "cardNumber"])

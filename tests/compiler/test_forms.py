@@ -42,3 +42,38 @@ def test_an_edited_form_compiles_those_that_use_it_again(project: Project) -> No
     assert new is not None
     assert old.tools["user"].handler.digest != new.tools["user"].handler.digest
     assert old.tools["other"].handler.digest == new.tools["other"].handler.digest
+
+
+def test_an_edited_schema_file_of_a_form_compiles_those_that_use_it_again(project: Project) -> None:
+    files = {
+        "manifests/f.yaml": "forms: {f: {message: m, fields: fields.yaml}}\n",
+        "manifests/t.yaml": 'tools: {user: {description: x, ask: {q: {form: f}}, text: "{{ answers.q.a }}"}}\n',
+        "fields.yaml": "{a: string}\n",
+    }
+    old = project.catalogue(files).tools["user"].handler
+    project.write({"fields.yaml": "{a: boolean}\n"})
+    new = project.fresh().catalogue
+    assert new is not None
+    (question,) = new.tools["user"].handler.questions
+    assert question.params.value({})["requestedSchema"]["properties"] == {"a": {"type": "boolean"}}
+    assert new.tools["user"].handler.digest != old.digest
+
+
+def test_a_message_alone_is_a_yes_or_no(project: Project) -> None:
+    text = "forms: {ok: {message: Delete 3 rows?}}\ntools: {a: {description: x, ask: {sure: {form: ok}}, text: done}}\n"
+    (question,) = project.catalogue(text).tools["a"].handler.questions
+    assert question.params.value({}) == {
+        "mode": "form",
+        "message": "Delete 3 rows?",
+        "requestedSchema": {"type": "object", "properties": {}},
+    }
+
+
+def test_E12_a_field_that_asks_for_a_secret_is_warned_of_in_a_form_too(project: Project) -> None:
+    project.check("forms: {f: {message: m, fields: {«secret»: string}}}\n", "secret-field")
+    project.check("forms: {f: {message: m, fields: {«k»: {type: string, title: API key}}}}\n", "secret-field")
+
+
+@pytest.mark.parametrize("url", ["nowhere", "javascript:alert(1)", "mailto:a@b.test", "https://"])
+def test_E12_an_address_that_no_browser_should_open(project: Project, url: str) -> None:
+    project.check(f"forms:\n  f: {{message: m, url: «'{url}'»}}\n", "bad-uri")

@@ -178,7 +178,7 @@ def test_faults(inside: str, code: str, words: str) -> None:
         ("prompts: {p: {messages: [{user: a, assistant: b}]}}", "conflicting-keys", "exclude"),
         ("prompts: {p: {messages: [{usr: a}]}}", "missing-key", "'user', 'assistant'"),
         ("prompts: {p: {text: x, arguments: {a: {complete: {cmd: [x]}}}}}", "unknown-key", "arguments.a.complete"),
-        ("forms: {f: {message: m}}", "missing-key", "'fields'"),
+        ("forms: {f: {}}", "missing-key", "'fields'"),
         ("forms: {f: {message: m, fields: {type: object}}}", "schema-in-short-form", "'requestedSchema'"),
         ("server: {env: [A-B]}", "bad-value", "'A-B'"),
         ("server: {nam: x}", "unknown-key", "'name'"),

@@ -101,7 +101,7 @@ def question(
     form = (params or {}).get("requestedSchema")
     schema = compile_schema(form) if form else None
     told = TEMPLATES.template(declined) if declined else None
-    return Question(key, method, tree, condition, schema, told, optional, reads)
+    return Question(key, method, tree, condition, schema, told, optional, reads, (params or {}).get("mode", "form"))
 
 
 def form(key: str, message: str = "Well?", **properties: Any) -> Question:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcpdecl.protocol.answers import Accepted, Declined, Malformed, corrected, digest, judge
+from mcpdecl.catalogue import digest
+from mcpdecl.protocol.answers import Accepted, Declined, Malformed, corrected, judge
 
 FORM = {
     "method": "elicitation/create",
@@ -24,7 +25,7 @@ def test_a_form_that_depends_on_the_call_is_compiled_from_what_was_shown() -> No
 
 
 def test_only_what_counts_is_kept_of_an_answer() -> None:
-    raw: Any = {"action": "accept", "content": {"n": 1}, "_meta": {"junk": "x" * 100}}
+    raw: Any = {"action": "accept", "content": {"n": 1, "junk": 5}, "_meta": {"junk": "x" * 100}}
     verdict = judge(FORM, raw)
     assert isinstance(verdict, Accepted)
     assert verdict.raw == {"action": "accept", "content": {"n": 1}}

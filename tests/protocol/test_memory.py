@@ -9,7 +9,7 @@ import pytest
 
 from mcpdecl.diagnostics import Refused
 from mcpdecl.protocol import Reply
-from mcpdecl.protocol.memory import SECONDS, SIZE, Memory, recalled, sealed
+from mcpdecl.protocol.memory import ROUNDS, SECONDS, SIZE, Memory, recalled, sealed
 from tests.protocol.standins import NOW, Client, catalogue
 
 
@@ -25,6 +25,7 @@ KEPT = Memory(
     shown={"a": "d"},
     asked={"q": {"method": "roots/list"}},
     given={"p": {"action": "decline"}},
+    heard={"p": "e"},
     round=3,
 )
 
@@ -35,7 +36,7 @@ def test_a_memory_comes_back_with_a_claim() -> None:
     assert found is not None
     assert found.claim is not None
     assert len(found.claim[0]) == 32
-    assert found.claim[1] == NOW + SECONDS
+    assert found.claim[1] == NOW + SECONDS * ROUNDS
     assert replace(found, claim=None) == KEPT
 
 

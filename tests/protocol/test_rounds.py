@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from mcpdecl.catalogue import Asked, Handler, Tool
+from mcpdecl.catalogue import Asked, Handler, Tool, digest
 from mcpdecl.protocol import Ask, Invoke, Reply
 from mcpdecl.protocol.seal import REJECTED, Keyring
 from tests.protocol.standins import (
     NOW,
+    TEMPLATES,
     Bound,
     Client,
     accept,
@@ -125,8 +126,6 @@ def test_an_optional_question_goes_on_without_an_answer() -> None:
     "answers",
     [
         None,
-        5,
-        [],
         {},
         {"ko": accept()},
         {"ok": 12345},
@@ -143,6 +142,14 @@ def test_what_is_no_answer_is_asked_again(answers: Any) -> None:
     sender = client(delete())
     for reply in (again(sender, sender.call("delete"), answers), sender.call("delete", inputResponses=answers)):
         assert list(asked(reply)) == ["ok"]
+    assert sender.invoked == []
+
+
+@pytest.mark.parametrize("answers", [5, [], "ok", True])
+def test_what_is_no_map_of_answers_is_a_malformed_request(answers: Any) -> None:
+    sender = client(delete())
+    for reply in (again(sender, sender.call("delete"), answers), sender.call("delete", inputResponses=answers)):
+        assert (fault(reply).code, reply.status) == (-32602, 400)
     assert sender.invoked == []
 
 
@@ -184,6 +191,25 @@ def test_a_field_that_was_left_out_is_absent() -> None:
     assert text(sender.call("t", inputResponses={"who": accept(a="x")})) == '[x] {"a":"x"}'
 
 
+@pytest.mark.parametrize("word", ["nowhere", "javascript:alert(1)", "https://", ""])
+def test_an_address_that_no_browser_opens_is_never_sent(word: str) -> None:
+    url = question("ok", {"mode": "url", "url": "{{ word }}", "message": "Go"})
+    item = delete(questions=(url,), vars={"word": var(says(word))})
+    assert fault(client(item).call("delete")).code == -32603
+
+
+def test_E10_a_form_that_clients_cannot_draw_is_never_sent() -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"f": {"type": "string", "enum": "{{ kinds }}"}}}
+    shape = TEMPLATES.tree({"message": "Which?", "requestedSchema": schema})
+    dynamic = replace(form("ok"), params=shape, schema=None, reads=shape.reads)
+
+    def put(kinds: list[Any]) -> Reply:
+        return client(delete(questions=(dynamic,), vars={"kinds": var(runs(kinds))})).call("delete")
+
+    assert asked(put(["a", "b"]))["ok"]["params"]["requestedSchema"]["properties"]["f"]["enum"] == ["a", "b"]
+    assert fault(put([1, 2])).code == -32603
+
+
 # --- capabilities ----------------------------------------------------------------------------------------------
 
 
@@ -194,6 +220,13 @@ def test_E03_a_client_that_cannot_be_asked_is_refused_and_nothing_runs(capabilit
         reply = sender.call("delete", **params)
         assert (fault(reply).code, reply.status) == (-32021, 400)
         assert "elicitation" in fault(reply).data["requiredCapabilities"]
+    assert sender.invoked == []
+
+
+def test_E03_a_mode_that_is_not_declared_is_seen_before_any_var_runs() -> None:
+    item = delete(questions=(question("ok", "{{ lost }}"),), vars={"lost": var(runs("x"))})
+    sender = client(item, capabilities={"elicitation": {"url": {}}})
+    assert fault(sender.call("delete")).data == {"requiredCapabilities": {"elicitation": {"form": {}}}}
     assert sender.invoked == []
 
 
@@ -381,8 +414,20 @@ def test_E05_state_expires_and_is_accepted_once() -> None:
     sender.now = NOW + 599
     assert text(again(sender, first, {"ok": accept()})) == "gone: True"
     assert sender.invoked[0].claim is not None
-    assert sender.invoked[0].claim[1] == NOW + 600
+    assert sender.invoked[0].claim[1] == NOW + 6000  # as long as any state of this call could come back
     rejected(again(sender, first, {"ok": accept()}))
+
+
+def test_E05_all_states_of_a_call_lead_to_one_run() -> None:
+    sender = wizard()
+    first = sender.call("wiz")
+    second = again(sender, first, {"a": accept(kind="x"), "c": accept()}, "wiz")
+    other = again(sender, first, {"a": accept(kind="x")}, "wiz")
+    assert text(again(sender, second, {"b": accept(name="Ann")}, "wiz")) == "x Ann true"
+    rejected(again(sender, second, {"b": accept(name="Ann")}, "wiz"))
+    rejected(again(sender, other, {"b": accept(name="Ann"), "c": accept()}, "wiz"))
+    rejected(again(sender, first, {"a": accept(kind="y"), "c": accept()}, "wiz"))
+    assert len(sender.used) == 1
 
 
 def test_E05_a_pure_item_uses_its_state_up_too() -> None:
@@ -518,6 +563,17 @@ def test_a_callable_may_ask_only_who_can_be_asked() -> None:
 def test_a_callable_that_asks_nonsense_is_an_incident() -> None:
     for questions in ({}, {"q": {"method": "tools/call"}}):
         assert fault(client(tool("go", runs(Asked(questions)))).call("go")).code == -32603
+
+
+def test_an_answer_to_a_callable_is_told_with_the_question_it_was_given_to() -> None:
+    sender = client(tool("go", Bound(asking)))
+    again(sender, sender.call("go"), {"city": accept(name="Rome")}, "go")
+    assert sender.invoked[-1].heard == {"city": digest(CITY)}
+
+
+def test_a_callable_may_not_take_the_key_of_a_declared_question() -> None:
+    sender = client(tool("go", runs(Asked({"ok": CITY})), questions=(question("ok", "Sure?"),)))
+    assert fault(again(sender, sender.call("go"), {"ok": accept()}, "go")).code == -32603
 
 
 def test_declared_answers_are_at_hand_for_a_callable() -> None:
