@@ -639,7 +639,7 @@ class StdioServer(Process):
     def _note(self, what: bytes | Message) -> None:
         """Remember which method an id stands for, so that its answer can be judged."""
         for line in what.split(b"\n") if isinstance(what, bytes) else [what]:
-            with contextlib.suppress(ValueError, AttributeError, TypeError):
+            with contextlib.suppress(ValueError, AttributeError, TypeError, RecursionError):
                 sent = json.loads(line) if isinstance(line, bytes) else line
                 self._asked[sent.get("id")] = method_of(sent)
 

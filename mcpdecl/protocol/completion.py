@@ -28,6 +28,7 @@ def complete(request: Request) -> Plan:
     name = parameters.text(asked, "name", "params.argument")
     typed = parameters.text(asked, "value", "params.argument")
     argument = arguments.get(name)
+    # spec: server/utilities/completion#error-handling
     if argument is None:
         raise Refused("invalid-params", f"Unknown argument: {parameters.shown(name)}")
     context = parameters.mapping(parameters.mapping(request.params, "context"), "arguments", "params.context")
@@ -58,7 +59,7 @@ def _resource(request: Request, uri: str) -> tuple[str, Handler, Mapping[str, Ar
     if uri in catalogue.resources:
         return uri, catalogue.resources[uri].handler, {}
     templates = [catalogue.templates[name] for name in sorted(catalogue.templates)]
-    # spec: server/utilities/completion#data-types: a URI or a URI template
+    # spec: server/utilities/completion#completerequest: a URI or a URI template
     exact = [t for t in templates if t.template.source == uri]
     for template in exact or [t for t in templates if t.template.match(uri) is not None]:
         return template.name, template.handler, template.arguments
@@ -89,6 +90,7 @@ def _work(request: Request, handler: Handler, var: Var, given: Mapping[str, Any]
         finish=lambda value, scope: _reply(request, _values(var, value), typed),
         fail=_fail,
         say=lambda text: _reply(request, (), typed),
+        # spec: basic/patterns/mrtr#supported-requests: no question here
         asks=False,
     )
 
@@ -110,7 +112,9 @@ def _reply(request: Request, offered: Iterable[str], typed: str) -> Reply:
 
 
 def _ranked(offered: Iterable[str], typed: str) -> list[str]:
+    # spec: server/utilities/completion#implementation-considerations: what begins like it comes first
     sought = typed.casefold()
+    # spec: server/utilities/completion#security: nothing but what the manifest offers for this argument
     values = dict.fromkeys(offered)
     first = [value for value in values if value.casefold().startswith(sought)]
     inside = [value for value in values if sought in value.casefold() and not value.casefold().startswith(sought)]
@@ -119,5 +123,6 @@ def _ranked(offered: Iterable[str], typed: str) -> list[str]:
 
 def _fail(outcome: Failure | Missing) -> Reply:
     if isinstance(outcome, Missing):
+        # spec: server/utilities/completion#error-handling
         raise Refused("internal-error", "What completes this argument was not found.")
     raise faults.failed(outcome)

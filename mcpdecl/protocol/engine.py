@@ -13,6 +13,7 @@ from mcpdecl.protocol.plans import Arrival, Plan, Request
 
 def plan(catalogue: Catalogue, arrival: Arrival) -> Plan:
     """Decide what to do about a message. Total: whatever the bytes are, there is a plan and no exception."""
+    # spec: basic/index#statelessness: all that is decided on is in the message
     id: RequestId | None = None
     request: Request | None = None
     try:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from mcpdecl.catalogue import Catalogue, RequestId
-from mcpdecl.diagnostics import Refused
+from mcpdecl.diagnostics import Refused, escape
 from mcpdecl.protocol.plans import Arrival, Cancel, Ignore, Plan, Request
 
 VERSION = "2026-07-28"
@@ -35,12 +35,13 @@ def message(data: Any) -> Mapping[str, Any]:
 
 def notified(message: Mapping[str, Any], arrival: Arrival) -> Plan:
     """What to do about a notification: only a cancellation over stdio is one that means something here."""
+    # spec: basic/index#notifications: no answer
     params = message.get("params")
     if _method(message) != "notifications/cancelled" or arrival.headers is not None or not isinstance(params, dict):
         return Ignore()
     id = params.get("requestId")
     reason = params.get("reason")
-    # spec: basic/patterns/cancellation#behavior-requirements: one that names no request is ignored
+    # spec: basic/patterns/cancellation#error-handling: one that names no request is ignored
     return Cancel(id, reason if isinstance(reason, str) else None) if _is_id(id) else Ignore()
 
 
@@ -78,11 +79,13 @@ def request(message: Mapping[str, Any], id: RequestId, catalogue: Catalogue, arr
 def unsupported(requested: str) -> Refused:
     """The error for a version that is not served; it names those that are."""
     # spec: basic/versioning#protocol-version-negotiation
-    text = f"Unsupported protocol version: {requested[:64]}; this server speaks {', '.join(SUPPORTED)}."
+    # spec: basic/transports/streamable-http#protocol-version-header: 400, and the versions that are served
+    text = f"Unsupported protocol version: {escape(requested, 64)}; this server speaks {', '.join(SUPPORTED)}."
     return Refused("unsupported-version", text, {"supported": list(SUPPORTED), "requested": requested})
 
 
 def _method(message: Mapping[str, Any]) -> str:
+    # spec: basic/index#messages
     if message.get("jsonrpc") != "2.0":
         raise Refused("invalid-request", 'A message needs "jsonrpc": "2.0".')
     method = message.get("method")
@@ -101,14 +104,14 @@ def _meta(method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
     meta = params.get("_meta")
     if method == "initialize" and not (isinstance(meta, dict) and PROTOCOL_VERSION in meta):
         raise _legacy(params)
-    # spec: basic/index#_meta: a request without the required fields is malformed
+    # spec: basic/index#meta: a request without the required fields is malformed
     if not isinstance(meta, dict):
         raise Refused("invalid-params", "params._meta is missing: every request carries its protocol version there.")
     return meta
 
 
 def _legacy(params: Mapping[str, Any]) -> Refused:
-    # spec: basic/versioning#backward-compatibility: any error to `initialize` names the versions that are spoken
+    # spec: basic/versioning#backward-compatibility-with-initialization-based-versions: name what is spoken
     requested = params.get("protocolVersion")
     if isinstance(requested, str) and requested not in SUPPORTED:
         return unsupported(requested)
@@ -117,6 +120,7 @@ def _legacy(params: Mapping[str, Any]) -> Refused:
 
 
 def _version(meta: Mapping[str, Any]) -> str:
+    # spec: basic/index#meta: a request without it is malformed
     version = meta.get(PROTOCOL_VERSION)
     if not isinstance(version, str):
         raise Refused("invalid-params", f"params._meta needs {PROTOCOL_VERSION}, a string.")
@@ -124,6 +128,7 @@ def _version(meta: Mapping[str, Any]) -> str:
 
 
 def _capabilities(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    # spec: basic/index#meta: a request without them is malformed; nothing is assumed of what is in them
     declared = meta.get(CLIENT_CAPABILITIES)
     if not isinstance(declared, dict):
         raise Refused("invalid-params", f"params._meta needs {CLIENT_CAPABILITIES}, an object ({{}} is one).")
@@ -136,6 +141,7 @@ def _capabilities(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _client(meta: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    # spec: basic/index#meta: nothing is assumed of it, and nothing depends on it
     info = meta.get(CLIENT_INFO)
     if info is not None and not isinstance(info, dict):
         raise Refused("invalid-params", f"{CLIENT_INFO} must be an object.")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mcpdecl.catalogue import Failure, RequestId
-from mcpdecl.diagnostics import CODES, Refused
+from mcpdecl.diagnostics import CODES, Refused, escape
 from mcpdecl.protocol.plans import Fault, Plan, Reply, Request
 
 
@@ -28,6 +28,8 @@ def guarded(request: Request, step: Callable[[], Plan]) -> Plan:
 
 def refused(id: RequestId | None, refusal: Refused, request: Request | None = None) -> Reply:
     """Answer a request that is not carried out, with the code and the HTTP status that CODES gives."""
+    # spec: basic/patterns/mrtr#error-handling: a protocol error is a JSON-RPC error
+    # spec: basic/transports/streamable-http#sending-messages: what is not accepted gets an error status
     code = CODES[refusal.code]
     fault = Fault(code.rpc or -32603, refusal.message, refusal.data)
     return Reply(id, fault, code.status, request=request)
@@ -49,9 +51,17 @@ def incident(id: RequestId | None, request: Request | None, **fields: Any) -> Re
     code = CODES["internal-error"]
     name = secrets.token_hex(4)
     fault = Fault(code.rpc or -32603, f"Internal error (incident {name})", {"incident": name})
-    method = {} if request is None else {"method": request.method}
-    note = ("incident", {"id": name, **method, **fields})
+    note = ("incident", {"id": name, **_asked(request), **fields})
     return Reply(id, fault, code.status, request=request, notes=(note,))
+
+
+def _asked(request: Request | None) -> dict[str, str]:
+    """What was asked for, in the words of the log: the method, and the item that it names."""
+    if request is None:
+        return {}
+    named = request.params.get("name", request.params.get("uri"))
+    item = {"item": f"{request.method} {escape(named, 200)}"} if isinstance(named, str) else {}
+    return {"method": escape(request.method, 200), **item}
 
 
 def _trace(error: Exception) -> str:

@@ -31,6 +31,7 @@ def check_version(headers: Mapping[str, str], version: str) -> None:
 def check_request(headers: Mapping[str, str], request: Request) -> None:
     """``Mcp-Method`` must be there and equal the method, ``Mcp-Name`` the name or URI where the method has one."""
     # spec: basic/transports/streamable-http#server-validation
+    # spec: basic/transports/streamable-http#standard-request-headers
     _must_equal("Mcp-Method", _required(headers, "Mcp-Method"), request.method)
     field = NAMED.get(request.method)
     if field is None:
@@ -49,6 +50,7 @@ def check_parameters(
     for parameter in parameters:
         name = f"Mcp-Param-{parameter.header}"
         value = _at(arguments, parameter.path)
+        # spec: basic/transports/streamable-http#case-sensitivity: names in lower case on both sides
         sent = headers.get(name.lower())
         # spec: basic/transports/streamable-http#server-behavior-for-custom-headers: null counts as absent
         if value is None and sent is None:
@@ -64,6 +66,7 @@ def check_parameters(
 def decoded(name: str, value: str) -> str:
     """Take a header value out of its base64 form; half a sentinel is literal text."""
     # spec: basic/transports/streamable-http#value-encoding
+    # spec: basic/transports/streamable-http#server-behavior-for-custom-headers: characters that no header may hold
     if any(not (0x20 <= ord(c) < 0x7F or c == "\t") for c in value):
         raise Refused("header-mismatch", f"Header mismatch: {name} holds characters that no header may hold.")
     if len(value) < len(_PREFIX + _SUFFIX) or not (value.startswith(_PREFIX) and value.endswith(_SUFFIX)):
@@ -91,6 +94,7 @@ def _required(headers: Mapping[str, str], name: str) -> str:
 
 
 def _must_equal(name: str, sent: str, body: str) -> None:
+    # spec: basic/transports/streamable-http#case-sensitivity: values as they are
     if sent != body:
         shown, wanted = escape(sent, 100), escape(body, 100)
         raise Refused("header-mismatch", f"Header mismatch: {name} is '{shown}' and the body says '{wanted}'.")
@@ -110,7 +114,8 @@ def _agrees(parameter: HeaderParameter, sent: str, value: Any) -> bool:
     if isinstance(value, str):
         return sent == value
     if isinstance(value, int | float):
-        return _number(sent) == _number(repr(value))
+        number = _number(sent)
+        return number is not None and number == _number(repr(value))
     # The schema refuses lists and objects here; that tells the caller more than a header mismatch would.
     return True
 

@@ -25,6 +25,9 @@ class Method:
     capability: str | None = None
 
 
+# spec: basic/index: the base protocol and every message pattern
+# spec: basic/versioning#protocol-version-negotiation: server/discover is there
+# spec: server/discover: it is there
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "server/discover": Method(discovery.discover),
@@ -47,6 +50,7 @@ def planner(request: Request) -> Callable[[Request], Plan]:
     if method is None:
         raise _unknown(request.method)
     if method.capability is not None:
+        # spec: server/prompts#implementation-considerations: capabilities are respected
         offered = discovery.capabilities(request.catalogue, request.arrival.live)
         if method.capability not in offered:
             # spec: server/utilities/completion#error-handling: the capability is not supported
@@ -56,7 +60,7 @@ def planner(request: Request) -> Callable[[Request], Plan]:
 
 def _unknown(method: str) -> Refused:
     if method == "initialize":
-        # spec: basic/versioning#backward-compatibility: any error to `initialize` names the versions that are spoken
+        # spec: basic/versioning#backward-compatibility-with-initialization-based-versions: name what is spoken
         text = f"Unknown method: initialize (this server speaks {', '.join(SUPPORTED)}, which has no handshake)"
         return Refused("method-not-found", text)
     # spec: basic/transports/streamable-http#protocol-version-header: 404 and -32601

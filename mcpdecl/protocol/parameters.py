@@ -63,9 +63,9 @@ def defaults(arguments: Mapping[str, Argument]) -> dict[str, Any]:
     return {name: argument.default for name, argument in arguments.items() if argument.default is not ABSENT}
 
 
-def told(violations: Sequence[Violation]) -> str:
-    """Violations as lines: the path, and what to change there."""
-    lines = [f"- {_path(violation.path)}: {violation.message}" for violation in violations[:LISTED]]
+def told(violations: Sequence[Violation], whole: str = "arguments") -> str:
+    """Violations as lines: the path, and what to change there. ``whole`` names the value that the paths start from."""
+    lines = [f"- {_path(violation.path) or whole}: {violation.message}" for violation in violations[:LISTED]]
     if len(violations) > LISTED:
         lines.append(f"- and {len(violations) - LISTED} more")
     return "\n".join(lines)
@@ -79,4 +79,4 @@ def _json(sent: str) -> Any:
 
 
 def _path(path: Sequence[str | int]) -> str:
-    return ".".join(str(part) for part in path) or "arguments"
+    return ".".join(str(part) for part in path)

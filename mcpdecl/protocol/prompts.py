@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcpdecl.catalogue import Failure, Missing, Prompt, Value
-from mcpdecl.content import Blocks, ContentFault, Messages
+from mcpdecl.content import Blocks, ContentFault, Messages, jsonable
 from mcpdecl.diagnostics import Refused
 from mcpdecl.protocol import capabilities, faults, parameters, rounds
 from mcpdecl.protocol.plans import Plan, Reply, Request, Result
@@ -30,6 +30,8 @@ def get(request: Request) -> Plan:
 
 def _given(prompt: Prompt, sent: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as values. All that is wrong is told at once."""
+    # spec: server/prompts#implementation-considerations: validated before anything is done
+    # spec: server/prompts#security
     given = parameters.defaults(prompt.arguments)
     wrong = [f"{parameters.shown(name)} is not declared" for name in sent if name not in prompt.arguments]
     for name, argument in prompt.arguments.items():
@@ -62,13 +64,14 @@ def _work(request: Request, prompt: Prompt, given: Mapping[str, Any]) -> rounds.
 
 
 def _messages(value: Value) -> list[Mapping[str, Any]]:
+    # spec: server/prompts#security: messages and text, nothing else
     match value.data:
         case Messages(items=items):
             return list(items)
         case Blocks(items=items):
             return [_user(block) for block in items]
         case str(text):
-            return [_user({"type": "text", "text": text})]
+            return [_user({"type": "text", "text": jsonable(text)})]
     raise ContentFault(f"a prompt's value must be messages or text, and is a {type(value.data).__name__}")
 
 

@@ -71,10 +71,13 @@ def _finish(request: Request, uri: str, item: Resource | ResourceTemplate, value
 
 
 def _reply(request: Request, contents: list[Mapping[str, Any]], ttl_ms: int) -> Reply:
+    # spec: server/utilities/caching#cacheable-results
+    # spec: server/utilities/caching#cache-scope-field: what is read may be somebody's own
     return Reply(request.id, Result({"contents": contents}, cache=Cache(ttl_ms, "private")), request=request)
 
 
 def _fail(uri: str, outcome: Failure | Missing) -> Reply:
+    # spec: server/resources#error-handling: what is not there is an error, a failure an internal one
     if isinstance(outcome, Missing):
         raise _unknown(uri)
     raise faults.failed(outcome)

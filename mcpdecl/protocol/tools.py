@@ -28,6 +28,7 @@ def call(request: Request) -> Plan:
     if request.arrival.headers is not None:
         headers.check_parameters(tool.headers, request.arrival.headers, arguments)
     capabilities.require(tool.handler.requires, request.capabilities)
+    # spec: server/tools#security-considerations: all inputs are validated
     violations = tool.input.violations(arguments)
     if violations:
         # spec: server/tools#error-handling: the model can mend these, so they are a result
@@ -47,7 +48,8 @@ def _work(request: Request, tool: Tool, given: Mapping[str, Any]) -> rounds.Work
         reads=reads,
         finish=lambda value, scope: _finish(request, tool, value, scope),
         fail=lambda outcome: _fail(request, outcome),
-        say=lambda text: _text(request, text),
+        # spec: server/tools#output-schema: words alone are no result that conforms
+        say=lambda text: _text(request, text, error=tool.output is not None),
     )
 
 
@@ -58,7 +60,7 @@ def _finish(request: Request, tool: Tool, value: Value, scope: Scope) -> Reply:
         # spec: server/tools#output-schema: servers MUST provide structured results that conform
         wrong = _misfit(tool, structured)
         if wrong:
-            return faults.incident(request.id, request, item=f"tools/call {tool.name}", error=wrong)
+            return faults.incident(request.id, request, error=wrong)
     body: dict[str, Any] = {"content": list(blocks.items)}
     if structured is not ABSENT:
         body["structuredContent"] = structured
@@ -77,10 +79,11 @@ def _misfit(tool: Tool, structured: Any) -> str:
     if structured is ABSENT:
         return "the result has no structured value, and the tool declares an output schema"
     violations = tool.output.violations(structured) if tool.output is not None else []
-    return "the result does not fit the output schema:\n" + parameters.told(violations) if violations else ""
+    return "the result does not fit the output schema:\n" + parameters.told(violations, "result") if violations else ""
 
 
 def _fail(request: Request, outcome: Failure | Missing) -> Reply:
+    # spec: server/tools#error-handling: what went wrong in a run is a result
     return _text(request, outcome.text if isinstance(outcome, Failure) else "Not found.", error=True)
 
 

@@ -26,6 +26,7 @@ def decode(body: bytes) -> Any:
     8259 allows.
     """
     try:
+        # spec: basic/transports/index#messages: UTF-8
         data = msgspec.json.decode(body.removeprefix(_BOM))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise Refused("parse-error", "The body is not valid JSON.") from error
@@ -41,16 +42,21 @@ def encode(reply: Reply) -> bytes:
     Raises TypeError, ValueError, OverflowError or RecursionError for a value that is not JSON; ``content`` lets none
     through, so that this is a fault of ours.
     """
+    # spec: basic/transports/index#messages: UTF-8
     return _encoder.encode(_response(reply))
 
 
 def notification(method: str, params: Mapping[str, Any]) -> bytes:
     """Encode a notification."""
+    # spec: basic/index#messages
+    # spec: basic/index#notifications: no id
     return _encoder.encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def _response(reply: Reply) -> dict[str, Any]:
-    # spec: basic/index#responses: the id of the request, except where none could be read
+    # spec: basic/index#messages
+    # spec: basic/index#result-responses: the id of the request, and a result
+    # spec: basic/index#error-responses: the id of the request, except where none could be read
     head = {"jsonrpc": "2.0"} if reply.id is None else {"jsonrpc": "2.0", "id": reply.id}
     if isinstance(reply.value, Result):
         return {**head, "result": _result(reply, reply.value)}
@@ -58,20 +64,24 @@ def _response(reply: Reply) -> dict[str, Any]:
 
 
 def _result(reply: Reply, result: Result) -> dict[str, Any]:
-    # spec: basic/index#resulttype: every result says its type
+    # spec: basic/index#result-responses: every result says its type
+    # spec: basic/index#resulttype
     body: dict[str, Any] = {"resultType": result.type, **result.body}
     if result.cache is not None:
         # spec: server/utilities/caching#cacheable-results
+        # spec: server/utilities/caching#time-to-live-ttl-field: never below 0
         body["ttlMs"] = max(0, result.cache.ttl_ms)
         body["cacheScope"] = result.cache.scope
     if reply.request is not None:
-        # spec: basic/index#_meta: servers identify themselves in every result
+        # spec: basic/index#meta: servers identify themselves in every result
+        # spec: server/discover#discoverresult
         info = reply.request.catalogue.settings.info
         body["_meta"] = {**result.body.get("_meta", {}), SERVER_INFO: info}
     return body
 
 
 def _error(fault: Fault) -> dict[str, Any]:
+    # spec: basic/index#error-responses: an integer code and a message
     error = {"code": fault.code, "message": fault.message}
     return error if fault.data is None else {**error, "data": fault.data}
 

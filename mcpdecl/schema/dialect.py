@@ -12,6 +12,8 @@ from typing import Any, Final
 import jsonschema_rs
 
 DEFAULT: Final = "https://json-schema.org/draft/2020-12/schema"
+# spec: basic/index#schema-dialect: docs/protocol.md lists them
+# spec: basic/index#implementation-requirements
 DIALECTS: Final = (
     DEFAULT,
     "https://json-schema.org/draft/2019-09/schema",
@@ -23,7 +25,8 @@ DIALECTS: Final = (
 
 def dialect_of(schema: Any) -> str | None:
     """The dialect that a schema declares (2020-12 if none), or None if it is not spoken."""
-    # spec: basic#schema-dialect (default 2020-12, others only if declared)
+    # spec: basic/index#schema-dialect: 2020-12 by default, others only if declared
+    # spec: basic/index#implementation-requirements
     declared = schema.get("$schema", DEFAULT) if isinstance(schema, dict) else DEFAULT
     if not isinstance(declared, str):
         return None
@@ -33,7 +36,7 @@ def dialect_of(schema: Any) -> str | None:
 
 def validator(schema: Any, *, strict_formats: bool = False) -> jsonschema_rs.Validator:
     """A validator: offline, patterns without backtracking, formats asserted. Raises ValueError."""
-    # spec: basic#ref-resolution (a network URI is never dereferenced)
+    # spec: basic/index#ref-resolution: a network URI is never dereferenced
     return jsonschema_rs.validator_for(
         schema,
         offline=True,
@@ -45,6 +48,7 @@ def validator(schema: Any, *, strict_formats: bool = False) -> jsonschema_rs.Val
 
 def validators(schema: Any) -> jsonschema_rs.ValidatorMap:
     """A validator for every subschema, by its pointer (``#/properties/a``). Raises ValueError."""
+    # spec: basic/index#ref-resolution
     return jsonschema_rs.validator_map_for(
         schema, offline=True, validate_formats=True, pattern_options=jsonschema_rs.RegexOptions()
     )

@@ -82,7 +82,7 @@ def served(written: Any) -> Any:
 
 
 def _out_of_bounds(written: Any) -> SchemaFault | None:
-    # spec: basic#composition-keyword-resource-use
+    # spec: basic/index#composition-keyword-resource-use
     if not isinstance(written, (dict, bool)):
         return SchemaFault("invalid-schema", (), "A schema is a mapping (or true or false).")
     left = _NODES
@@ -107,7 +107,7 @@ def _out_of_bounds(written: Any) -> SchemaFault | None:
 
 
 def _unspoken(declared: Any) -> SchemaFault:
-    # spec: basic#implementation-requirements (an unsupported dialect is an error that says so)
+    # spec: basic/index#implementation-requirements: an unsupported dialect is an error that says so
     known = ", ".join(dialect.DIALECTS)
     return SchemaFault("unknown-dialect", ("$schema",), f"The dialect {declared} is not known.", f"Use one of {known}.")
 
@@ -120,7 +120,8 @@ def _inner_dialects(written: Any) -> Iterator[SchemaFault]:
 
 
 def _against_the_dialect(written: Any, spoken: str) -> Iterator[SchemaFault]:
-    # spec: basic#schema-validation
+    # spec: basic/index#schema-validation
+    # spec: basic/index#implementation-requirements
     try:
         found = list(dialect.metaschema(spoken).iter_errors(written))
     except ValueError as fault:  # a lone surrogate, for instance
@@ -173,7 +174,7 @@ def _reference(
 ) -> Iterator[SchemaFault]:
     base, _, anchor = reference.partition("#")
     if base:
-        # spec: basic#ref-resolution (an external $ref is rejected, not treated as permissive)
+        # spec: basic/index#ref-resolution: an external $ref is rejected, not treated as permissive
         known = any(urljoin(b, base) in bases for b in (*bases, "")) or base in dialect.DIALECTS
         if not known:
             hint = "Put the schema under $defs and refer to it as #/$defs/name."

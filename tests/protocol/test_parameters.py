@@ -55,6 +55,7 @@ def test_defaults_are_those_that_are_there() -> None:
 def test_violations_are_told_with_their_paths_and_bounded() -> None:
     assert told([Violation(("a", 0, "b"), "is bad")]) == "- a.0.b: is bad"
     assert told([Violation((), "is bad")]) == "- arguments: is bad"
+    assert told([Violation((), "is bad")], "result") == "- result: is bad"
     many = told([Violation(("a",), "x")] * (LISTED + 5)).splitlines()
     assert len(many) == LISTED + 1
     assert many[-1] == "- and 5 more"
