@@ -105,12 +105,13 @@ def bad(text: str) -> list[Diagnostic]:
 
 def inside(span: Span, text: str) -> bool:
     rows = text.splitlines() or [""]
+    over = len((text + ".").splitlines()) - 1, 0  # behind the last line break, where an empty block ends
 
     def within(line: int, column: int) -> bool:
         return 0 <= line < len(rows) and 0 <= column <= len(rows[line])
 
     start, end = (span.line, span.column), (span.end_line, span.end_column)
-    return within(*start) and within(*end) and start <= end
+    return within(*start) and (within(*end) or end == over) and start <= end
 
 
 @pytest.mark.parametrize("text", SHOWN)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcpdecl.diagnostics import Diagnostic, Span, errors
@@ -196,6 +196,8 @@ def test_json_reads_like_json() -> None:
     assert not found and data(nodes[0])["c"] == "é😀\\ud83d/"
 
 
+@example("|\n")
+@example("a: |\u2028")
 @given(st.lists(st.sampled_from(TOKENS)).map("".join) | MUTATED)
 def test_every_place_lies_in_the_text(text: str) -> None:
     text = text.removeprefix("\ufeff")
