@@ -27,7 +27,8 @@ LONGEST_REPORT = 65_536
 SEEN = 512  # characters at the end of a line that a pattern looks at
 # What a program prints may come from anywhere, and a pattern such as (a+)+$ looks at 40 characters of it for hours.
 LOOKING = 0.02  # seconds of processor time that a pattern gets for what comes at once
-RESTING = 1.0  # seconds that it looks at nothing after it has used that up
+RESTING = 1.0  # seconds that it looks at nothing if that was not enough for the newest lines
+NEWEST = 100  # lines that it always looks at; at older ones only until one tells something
 OURS = "mcpdecl"  # the logger of what is told about a program, not by it
 
 
@@ -77,29 +78,38 @@ class Pattern:
             first, count = count + 1, count + len(lines)
             if time.monotonic() < rested:
                 return
-            told: list[Told] = []
+            looked: list[Told | None] = []
             try:
                 with _at_most(LOOKING):
                     # the newest first: where time runs out, what is left is old
-                    told.extend(self._found(lines, first))
+                    looked.extend(self._found(lines, first))
             except OutOfTime:
-                rested = time.monotonic() + RESTING
-                if not warned:
+                slow = len(looked) < NEWEST  # the pattern is, or else there were only many lines
+                if slow:
+                    rested = time.monotonic() + RESTING
+                if slow and not warned:
                     warned = True
                     call.log("warning", "the pattern of progress takes too long, so some lines are left out", OURS)
+            told = [one for one in looked if one is not None]
             if told:
                 call.progress(*_furthest(told))
 
         return Watchers(_lined(take, LONGEST_LINE), _lined(take, LONGEST_LINE))
 
-    def _found(self, lines: list[bytes], first: int) -> Iterator[Told]:
+    def _found(self, lines: list[bytes], first: int) -> Iterator[Told | None]:
+        """What each line tells, the newest first."""
+        anything = False
         for number in reversed(range(len(lines))):
+            if anything and number < len(lines) - NEWEST:
+                return
             found = self.pattern.search(_text(lines[number])[-SEEN:])
-            if found is not None:
-                groups = found.groupdict()
-                progress = _number(groups.get("progress"))
-                total, message = _number(groups.get("total")), groups.get("message")
-                yield Told(first + number if progress is None else progress, total, message)
+            anything = anything or found is not None
+            yield self._told(found, first + number) if found is not None else None
+
+    def _told(self, found: re.Match[str], number: int) -> Told:
+        groups = found.groupdict()
+        progress = _number(groups.get("progress"))
+        return Told(number if progress is None else progress, _number(groups.get("total")), groups.get("message"))
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
@@ -218,24 +228,32 @@ class OutOfTime(Exception):
     """The body of ``_at_most`` took too long."""
 
 
+_looking = False  # whether the alarm still has something to end
+
+
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
     """Raise OutOfTime in the body after so much processor time.
 
     ``re`` has no bound of its own, but looks for signals while it works. Only the main thread, where the loop runs,
-    gets them; anywhere else there is no bound. The handler stays: without one a late signal would end the process.
+    gets them; anywhere else there is no bound. The handler stays: without one a late signal would end the process, and
+    with one that raises it would end whatever runs by then.
     """
+    global _looking
     try:
         signal.signal(signal.SIGVTALRM, _ring)
     except ValueError:
         yield
         return
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    _looking = True
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)  # again: the first may be lost in a finalizer
     try:
         yield
     finally:
+        _looking = False
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
 def _ring(number: int, frame: object) -> None:
-    raise OutOfTime
+    if _looking:
+        raise OutOfTime

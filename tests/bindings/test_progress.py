@@ -130,6 +130,20 @@ def test_no_alarm_is_left_behind() -> None:
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
 
 
+def test_an_alarm_that_comes_late_ends_nothing() -> None:
+    told(CATASTROPHE, b"a" * 4_096 + b"!\n")
+    signal.raise_signal(signal.SIGVTALRM)
+
+
+def test_many_lines_without_a_match_do_not_make_it_rest() -> None:
+    slowly = r"(?<progress>\d+)%|no.*no"
+    watchers, call = watched(slowly)
+    assert watchers.out is not None
+    watchers.out((b"n" * 500 + b"\n") * 20_000)
+    watchers.out(b"7%\n")
+    assert (call.told, call.logged) == ([(7.0, None, None)], [])
+
+
 def test_in_another_thread_a_pattern_works_without_a_bound() -> None:
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.extend(told(r"(?<progress>\d+)%", b"5%\n")))
