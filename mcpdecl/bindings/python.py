@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mcpdecl.bindings import asking
-from mcpdecl.bindings.asking import Declined, Suspended
+from mcpdecl.bindings.asking import Declined as Declined
+from mcpdecl.bindings.asking import Suspended
 from mcpdecl.bindings.modules import Modules as Modules
 from mcpdecl.bindings.modules import Unresolved
 from mcpdecl.bindings.site import Fields, Site, nearest

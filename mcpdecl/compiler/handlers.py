@@ -6,6 +6,7 @@ Knows: everything that tools, prompts and resources have in common. Does not kno
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +15,7 @@ from mcpdecl.catalogue import Assertion, Binding, Confined, Handler, Question, V
 from mcpdecl.compiler import asks
 from mcpdecl.compiler.draft import Draft
 from mcpdecl.compiler.names import RESERVED, Names, circle, heads, reached
-from mcpdecl.compiler.quantities import limits
+from mcpdecl.compiler.quantities import UNLIMITED, limits
 from mcpdecl.compiler.schemas import Text, confined
 from mcpdecl.compiler.written import Path
 from mcpdecl.content import Shape
@@ -49,6 +50,8 @@ def handler(draft: Draft, shape: Shape | None) -> Handler | None:
     assertions = _assertions(draft)
     _requires(draft)
     bounds = limits(draft.fields, draft.report)
+    if draft.kind != "tool" and "rate" not in draft.fields:
+        bounds = replace(bounds, rate=UNLIMITED)  # only tools have a bound that nobody wrote
     guarded = _confined(draft)
     text = shape.text if shape is not None else None
     _read_names(draft, binding, vars, questions, assertions, text)

@@ -20,6 +20,7 @@ from mcpdecl.protocol.plans import (
     Result,
     Sealer,
 )
+from mcpdecl.protocol.rates import rated
 from mcpdecl.protocol.wire import encode, notification
 
 __all__ = [
@@ -41,4 +42,5 @@ __all__ = [
     "notification",
     "plan",
     "plan_read",
+    "rated",
 ]

@@ -29,7 +29,6 @@ from mcpdecl.protocol.plans import (
     Request,
     Result,
 )
-from mcpdecl.server.limits import COMPLETIONS
 from mcpdecl.server.mailbox import Answer, Mailbox
 from mcpdecl.server.performer import name_of
 
@@ -97,30 +96,20 @@ class Connection:
         return Exchange(self, reply, self.answer(reply))
 
     def _limited(self, request: Request | None) -> Reply | None:
-        if request is not None and request.method == "completion/complete":
-            return self._completions_limited(request)
-        if request is None or request.method != "tools/call":
+        found = protocol.rated(request) if request is not None else None
+        if request is None or found is None:
             return None
-        tool = request.catalogue.tools.get(str(request.params.get("name")))
-        if tool is None:
-            return None
-        # spec: server/tools#security-considerations: calls are rate limited
-        rate = tool.handler.limits.rate
-        wait = self._server.buckets.spend(self.caller, tool.name, rate, time.monotonic())
+        name, rate = found
+        wait = self._server.buckets.spend(self.caller, f"{request.method} {name}", rate, time.monotonic())
         if not wait:
             return None
-        text = f"rate limit of {tool.name} reached ({rate.count:g} calls in {rate.seconds:g} s); {_later(wait)}"
+        text = f"rate limit of {name} reached ({rate.count:g} in {rate.seconds:g} s); {_later(wait)}"
+        if request.method != "tools/call":
+            return refusal("rate-limited", text, request)
+        # The model can mend this by waiting, so it is a result.
         return Reply(
             request.id, Result({"content": [{"type": "text", "text": text}], "isError": True}), request=request
         )
-
-    def _completions_limited(self, request: Request) -> Reply | None:
-        # spec: server/utilities/completion#security: completions are rate limited
-        # spec: server/utilities/completion#implementation-considerations
-        wait = self._server.buckets.spend(self.caller, request.method, COMPLETIONS, time.monotonic())
-        if not wait:
-            return None
-        return refusal("rate-limited", f"rate limit of {request.method} reached; {_later(wait)}", request)
 
     def _refused(self, plan: Invoke | Listen) -> Reply | None:
         request = plan.request

@@ -14,7 +14,6 @@ from types import TracebackType
 from mcpdecl.catalogue import Rate
 
 BUCKETS = 10_000
-COMPLETIONS = Rate(100.0, 1.0, 1000)  # for each caller, whatever is completed
 CLAIMS = 100_000
 
 

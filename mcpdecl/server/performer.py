@@ -178,10 +178,10 @@ class Running:
         """Tell how far it is; see ``catalogue.Call``."""
         token = self._invoke.request.progress_token
         # spec: basic/patterns/progress#behavior-requirements
-        if token is None or self._over or not math.isfinite(progress):
+        if token is None or self._over or not _finite(progress):
             return
         params: dict[str, Any] = {"progressToken": token, "progress": progress}
-        if total is not None and math.isfinite(total):
+        if total is not None and _finite(total):
             params["total"] = total
         if message is not None:
             params["message"] = message[:TEXT_BOUND]
@@ -234,6 +234,14 @@ class Running:
     def in_thread(self, function: Callable[[], T]) -> Awaitable[T]:
         """Run a blocking function in the bounded pool, with this task's context variables."""
         return self._threaded(function)
+
+
+def _finite(value: float) -> bool:
+    """Whether a number can be told: neither NaN nor infinite, nor an integer beyond every float."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _contents_of(reply: Reply, uri: str) -> Outcome:

@@ -23,8 +23,10 @@ PROJECT = {
             python: "letter:counted"
         prompts:
           p: {arguments: {kind: {enum: [a, b]}}, messages: [{user: "{{ kind }}"}]}
+          rare: {rate: 1/day, messages: [{user: "rare"}]}
         resources:
           r: {uri: "made://r", text: hello}
+          rare: {uriTemplate: "rare://{n}", rate: 1/day, text: "{{ n }}"}
     """,
     "letter.py": """
         def counted():
@@ -51,6 +53,22 @@ def test_every_result_says_its_type_and_who_answers(served: Any) -> None:
     ):
         assert result["resultType"] == kind
         assert set(result["_meta"]["io.modelcontextprotocol/serverInfo"]) >= {"name", "version"}
+
+
+# --- how often ----------------------------------------------------------------------------------------------------
+
+
+def test_a_prompt_and_a_resource_may_be_used_as_often_as_they_say(served: Any) -> None:
+    for method, first, second in (
+        ("prompts/get", {"name": "rare"}, {"name": "rare"}),
+        ("resources/read", {"uri": "rare://1"}, {"uri": "rare://2"}),
+    ):
+        assert served.request(method, first).result
+        error = served.request(method, second).error
+        assert error["code"] == -32603 and "rate limit of rare reached (1 in 86400 s)" in error["message"]
+    for _ in range(1100):  # more than any tool may by default
+        served.request("resources/read", {"uri": "made://r"})
+    assert served.request("resources/read", {"uri": "made://r"}).result
 
 
 # --- every request for itself ------------------------------------------------------------------------------------

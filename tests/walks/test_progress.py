@@ -105,7 +105,7 @@ PROJECT = {
 
 
         async def odd(ctx: Context):
-            for value in (2, 2, 1, math.nan, math.inf, -math.inf, 2.5, 2.4, -1):
+            for value in (2, 2, 1, math.nan, math.inf, -math.inf, 10**400, 2.5, 2.4, -1):
                 ctx.progress(value, math.inf)
                 await asyncio.sleep(0.06)
             return "was odd"
