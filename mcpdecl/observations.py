@@ -30,19 +30,28 @@ class Log:
 
     def event(self, event: str, /, **fields: Any) -> None:
         """Write one event. Text of callers is escaped and cut."""
+        self.write(self._line(event, fields))
+
+    def _line(self, event: str, fields: dict[str, Any], **more: Any) -> str:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         if self._format == "json":
-            body = {"time": stamp, "event": event, **{k: _plain(v) for k, v in fields.items()}}
-            line = msgspec.json.encode(body).decode()
-        else:
-            line = " ".join([f"mcpdecl: {event}", *(f"{k}={_text(v)}" for k, v in fields.items())])
-        self.write(line)
+            body = {"time": stamp, "event": event, **{k: _plain(v) for k, v in fields.items()}, **more}
+            return msgspec.json.encode(body).decode()
+        return " ".join([f"mcpdecl: {event}", *(f"{k}={_text(v)}" for k, v in fields.items())])
 
     def incident(self, error: BaseException, /, **fields: Any) -> str:
-        """Log an unexpected error with its traceback under a new id, and return the id: all that a client gets."""
+        """Log an unexpected error with its traceback under a new id, and return the id: all that a client gets.
+
+        Both go out in one write, so that no other thread's line comes between. As text, the traceback is indented: what
+        an error quotes of a caller cannot pass for an event. As JSON, it is a list of lines within the one event.
+        """
         id = secrets.token_hex(4)
-        self.event("incident", id=id, error=f"{type(error).__name__}: {error}", **fields)
-        self.write("".join(traceback.format_exception(error)).rstrip())
+        fields = {"id": id, "error": f"{type(error).__name__}: {error}", **fields}
+        trace = [escape(line, 2000) for line in "".join(traceback.format_exception(error)).splitlines()]
+        if self._format == "json":
+            self.write(self._line("incident", fields, traceback=trace))
+        else:
+            self.write("\n    ".join([self._line("incident", fields), *trace]))
         return id
 
     def write(self, text: str) -> None:
